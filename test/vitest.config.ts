@@ -1,0 +1,37 @@
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vitest/config';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const fakeVscode = fileURLToPath(new URL('fakes/vscode.ts', import.meta.url));
+
+export default defineConfig({
+  root,
+  test: {
+    projects: [
+      // No alias here: an accidental `vscode` import in core fails.
+      { test: { name: 'core', include: ['test/core/**/*.test.ts'] } },
+      {
+        resolve: { alias: { vscode: fakeVscode } },
+        test: { name: 'adapters', include: ['test/adapters/**/*.test.ts'] },
+      },
+      {
+        test: {
+          name: 'docker',
+          include: ['test/docker/**/*.test.ts'],
+          testTimeout: 120_000,
+          hookTimeout: 240_000,
+          fileParallelism: false,
+        },
+      },
+      {
+        test: {
+          name: 'ui',
+          include: ['test/ui/**/*.test.ts'],
+          testTimeout: 120_000,
+          hookTimeout: 240_000,
+          fileParallelism: false,
+        },
+      },
+    ],
+  },
+});
