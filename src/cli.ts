@@ -1,0 +1,41 @@
+import { cleanCommand } from './cli/clean.ts';
+import { type CliContext, reportFailure, UsageError } from './cli/context.ts';
+import { gradeCommand } from './cli/grade.ts';
+import { prepareCommand } from './cli/prepare.ts';
+import { tasksCommand } from './cli/tasks.ts';
+import { usage } from './cli/usage.ts';
+
+/** Composition root of the `e2e-swe` command line: the same core as the extension, headless. */
+const commands: Readonly<Record<string, (args: string[], context: CliContext) => Promise<number>>> = {
+  tasks: tasksCommand,
+  grade: gradeCommand,
+  prepare: prepareCommand,
+  clean: cleanCommand,
+};
+
+async function main(argv: readonly string[]): Promise<number> {
+  const [name, ...args] = argv;
+  const cancel = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => cancel.abort());
+  const context: CliContext = {
+    signal: cancel.signal,
+    env: process.env,
+    stdout: (text) => void process.stdout.write(text),
+    stderr: (text) => void process.stderr.write(text),
+  };
+  if (name === undefined || name === 'help' || name === '--help' || name === '-h') {
+    context[name === undefined ? 'stderr' : 'stdout'](usage);
+    return name === undefined ? 2 : 0;
+  }
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  try {
+    if (!command) throw new UsageError(`There is no command "${name}".`);
+    return await command(args, context);
+  } catch (error) {
+    return reportFailure(error, context);
+  }
+}
+
+void main(process.argv.slice(2)).then((code) => {
+  process.exitCode = code;
+});

@@ -1,0 +1,92 @@
+import { statSync } from 'node:fs';
+import path from 'node:path';
+import { connectEngine } from '#core/container/connect.ts';
+import { gradeEntry } from '#core/grading/gradeEntry.ts';
+import type { GradeEvent, GradeResult, SubmissionSource } from '#core/grading/types.ts';
+import { loadTask } from '#core/task/load.ts';
+import {
+  type CliContext,
+  exitCodes,
+  parseCommand,
+  stderrLog,
+  storeFolder,
+  taskFolder,
+  UsageError,
+} from './context.ts';
+import { renderGrade } from './renderGrade.ts';
+
+/** `e2e-swe grade TASK (--workspace DIR|TAR | --solution | --empty) …` */
+export async function gradeCommand(args: string[], context: CliContext): Promise<number> {
+  const { values, positionals } = parseCommand(args, {
+    workspace: { type: 'string' },
+    solution: { type: 'boolean' },
+    empty: { type: 'boolean' },
+    out: { type: 'string' },
+    json: { type: 'boolean' },
+    timeout: { type: 'string' },
+    keep: { type: 'boolean' },
+    live: { type: 'boolean' },
+    'allow-host-env': { type: 'boolean' },
+  });
+  const [task, ...others] = positionals;
+  if (task === undefined || others.length > 0) throw new UsageError('Name one task folder.');
+  const source = sourceOf(values);
+  const entry = await loadTask(taskFolder(task));
+  const log = stderrLog(context);
+  const events = gradeEntry(
+    entry,
+    source,
+    {
+      storeDir: storeFolder(context.env),
+      outDir: values.out,
+      timeoutSec: values.timeout === undefined ? undefined : seconds(values.timeout),
+      keep: values.keep ?? false,
+      live: values.live ?? false,
+      allowHostEnv: () => Promise.resolve(values['allow-host-env'] ?? false),
+    },
+    { connect: () => connectEngine({ env: context.env }), log, hostEnv: context.env },
+    context.signal,
+  );
+  let result: GradeResult | undefined;
+  for await (const event of events) {
+    if (event.kind === 'finished') result = event.result;
+    else showProgress(event, context);
+  }
+  if (!result) throw new Error('The grade ended without a result.');
+  context.stdout(values.json ? `${JSON.stringify(result, null, 2)}\n` : renderGrade(result));
+  return {
+    resolved: exitCodes.resolved,
+    unresolved: exitCodes.unresolved,
+    'not graded': exitCodes.notGraded,
+  }[result.verdict];
+}
+
+function sourceOf(values: {
+  workspace?: string | undefined;
+  solution?: boolean | undefined;
+  empty?: boolean | undefined;
+}): SubmissionSource {
+  const chosen = [values.workspace !== undefined, values.solution === true, values.empty === true].filter(
+    Boolean,
+  ).length;
+  if (chosen !== 1)
+    throw new UsageError('Choose what to grade: one of --workspace DIR|TAR, --solution, --empty.');
+  if (values.workspace === undefined) return { kind: values.solution ? 'solution' : 'empty' };
+  const workspace = path.resolve(values.workspace);
+  const stats = statSync(workspace, { throwIfNoEntry: false });
+  if (!stats) throw new UsageError(`The workspace "${values.workspace}" does not exist.`);
+  return { kind: stats.isDirectory() ? 'folder' : 'tar', path: workspace };
+}
+
+function seconds(text: string): number {
+  const value = Number(text);
+  if (!Number.isFinite(value) || value <= 0)
+    throw new UsageError(`--timeout wants a number of seconds, not "${text}".`);
+  return value;
+}
+
+function showProgress(event: Exclude<GradeEvent, { kind: 'finished' }>, context: CliContext): void {
+  if (event.kind === 'phase') context.stderr(`${event.title}…\n`);
+  else if (event.kind === 'progress') context.stderr(`  ${event.message}\n`);
+  else context.stderr(event.chunk);
+}

@@ -1,0 +1,29 @@
+import type { GradeResult } from '#core/grading/types.ts';
+import { oneLine, stripAnsi } from '#core/report/text.ts';
+
+/** A grade for a terminal: verdict first, then what failed, then where everything is. */
+export function renderGrade(result: GradeResult): string {
+  const { counts, verdict, explanation } = result;
+  const total = counts.expected ?? counts.reported;
+  const lines = [
+    `${result.task.name}: ${verdict}${result.reason ? ` (${result.reason})` : ''}`,
+    `  ${counts.passed} of ${total} tests passed, reward ${result.reward ?? 'none'}`,
+  ];
+  if (explanation) lines.push(`  ${explanation.text}`, `  ${explanation.nextStep}`);
+  const failed = result.tests.filter(({ status }) => status !== 'passed');
+  for (const test of failed.slice(0, maxListed)) {
+    lines.push(`  ${test.status}: ${oneLine([...test.suite, test.name].join(' > '), 160)}`);
+    if (test.message) lines.push(`      ${oneLine(stripAnsi(test.message), 200)}`);
+  }
+  if (failed.length > maxListed) lines.push(`  … and ${failed.length - maxListed} more`);
+  if (counts.notReported > 0) lines.push(`  ${counts.notReported} tests not reported`);
+  for (const mark of result.marks) lines.push(`  mark: ${mark.message}`);
+  for (const problem of result.problems) lines.push(`  note: ${problem.message}`);
+  lines.push(
+    `  ${result.phases.map(({ name, durationMs }) => `${name} ${(durationMs / 1000).toFixed(1)} s`).join(', ')}`,
+    `  ${result.dir}`,
+  );
+  return `${lines.join('\n')}\n`;
+}
+
+const maxListed = 20;

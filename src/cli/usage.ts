@@ -1,0 +1,23 @@
+export const usage = `e2e-swe: build and judge whole repositories from a spec
+
+  e2e-swe tasks [DIR…] [--json]
+      List the tasks of each folder (the bundled ones when none is named), with what is wrong about them.
+
+  e2e-swe grade TASK (--workspace DIR|TAR | --solution | --empty) [options]
+      Grade a workspace, the reference solution or an empty workspace in a fresh, offline container.
+      --out DIR         keep logs, reports and the submission there (an empty folder, else a new one in it)
+      --json            print the result as one JSON object
+      --timeout SEC     end the tests after SEC seconds instead of [verifier].timeout_sec
+      --keep            leave the container running, for a look inside
+      --live            show the tests' output while they run
+      --allow-host-env  let the task read the host variables that it names
+
+  e2e-swe prepare TASK
+      Build or pull the task's image, so that the first grade starts at once.
+
+  e2e-swe clean
+      Remove what dead runs left in the engine, and kept containers.
+
+Exit codes: 0 resolved, 1 unresolved, 2 wrong usage, 3 not graded, 130 cancelled.
+Results are kept in $E2E_SWE_HOME, else in the user's data folder.
+`;

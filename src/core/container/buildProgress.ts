@@ -1,0 +1,77 @@
+import { z } from 'zod';
+import { decodeBuildKitStatus } from './buildKitStatus.ts';
+import { EngineError } from './engine.ts';
+import { readLines } from './streams.ts';
+
+const line = z.object({
+  stream: z.string().optional(),
+  status: z.string().optional(),
+  id: z.string().optional(),
+  progress: z.string().optional(),
+  error: z.string().optional(),
+  errorDetail: z.object({ code: z.number().optional(), message: z.string().optional() }).optional(),
+  aux: z.unknown().optional(),
+});
+
+/** Lines of output kept for the message of a failed build. */
+const tailLines = 20;
+
+/**
+ * Follows a build or pull to its end. Both report failure as an event inside a stream that ends normally, so the
+ * events are read, never the promise. Errors: `EngineError` with `failure` and the last lines of output.
+ */
+export async function followProgress(
+  stream: AsyncIterable<Buffer | Uint8Array>,
+  failure: 'build-failed' | 'pull-failed',
+  onLine: (text: string) => void,
+): Promise<void> {
+  const tail: string[] = [];
+  const say = (text: string): void => {
+    for (const part of text.split('\n')) {
+      const clean = part.trimEnd();
+      if (!clean) continue;
+      onLine(clean);
+      tail.push(clean);
+      if (tail.length > tailLines) tail.shift();
+    }
+  };
+  const seen = new Set<string>();
+  for await (const text of readLines(stream)) {
+    const event = parseEvent(text);
+    if (event === undefined) continue;
+    if (event.id === 'moby.buildkit.trace') {
+      for (const message of buildKitLines(event.aux, seen)) say(message);
+    } else if (event.error !== undefined) {
+      throw new EngineError(failure, failureMessage(event.errorDetail?.message ?? event.error, tail));
+    } else if (event.stream !== undefined) {
+      say(event.stream);
+    } else if (event.status !== undefined) {
+      onLine([event.id, event.status, event.progress].filter(Boolean).join(' '));
+    }
+  }
+}
+
+function parseEvent(text: string): z.infer<typeof line> | undefined {
+  if (!text.trim()) return undefined;
+  try {
+    return line.safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Steps as they start (each once), output, and errors. */
+function buildKitLines(aux: unknown, seen: Set<string>): string[] {
+  if (typeof aux !== 'string') return [];
+  const { steps, output } = decodeBuildKitStatus(aux);
+  const fresh = steps
+    .filter(({ name, started }) => started && name && !seen.has(name))
+    .map(({ name }) => name);
+  for (const name of fresh) seen.add(name);
+  return [...fresh, ...output, ...steps.flatMap(({ error }) => (error ? [`ERROR: ${error}`] : []))];
+}
+
+function failureMessage(message: string, tail: readonly string[]): string {
+  const context = tail.filter((text) => text !== message).slice(-tailLines);
+  return context.length ? `${message.trim()}\n${context.join('\n')}` : message.trim();
+}

@@ -1,0 +1,209 @@
+import { statfs } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
+import type Docker from 'dockerode';
+import { followProgress } from './buildProgress.ts';
+import { findCredentials, registryOf } from './credentials.ts';
+import { dockerContainer } from './dockerContainer.ts';
+import { engineError, statusCode } from './dockerErrors.ts';
+import {
+  type BuildOptions,
+  type ContainerEngine,
+  type ContainerSpec,
+  EngineError,
+  type EngineInfo,
+  type ImageInfo,
+} from './engine.ts';
+import { toReadable } from './streams.ts';
+
+/** A pull starts only with this much room where the engine keeps its images. */
+const minFreeBytes = 2 * 1024 ** 3;
+
+/** The engine behind one dockerode client. */
+export function dockerEngine(docker: Docker, address: string, env: NodeJS.ProcessEnv): ContainerEngine {
+  let known: Promise<EngineInfo> | undefined;
+  const engine: ContainerEngine = {
+    info() {
+      known ??= readInfo(docker, address);
+      // A failed look is not remembered.
+      known.catch(() => {
+        known = undefined;
+      });
+      return known;
+    },
+    inspectImage: (reference, signal) => inspectImage(docker, reference, signal),
+    async pullImage(reference, onProgress, signal) {
+      await requireDiskSpace(await engine.info(), reference);
+      return pullImage(docker, reference, env, onProgress, signal);
+    },
+    buildImage: (options, signal) => buildImage(docker, options, signal),
+    async createContainer(spec, signal) {
+      try {
+        const created = await docker.createContainer({
+          ...createOptions(spec),
+          ...(signal ? { abortSignal: signal } : {}),
+        });
+        return dockerContainer(docker, created.id, spec.name);
+      } catch (error) {
+        const missing = statusCode(error) === 404 ? 'image-missing' : 'start-failed';
+        throw engineError(error, 'creating a container', missing, signal);
+      }
+    },
+    async listContainers(label) {
+      try {
+        const list = await docker.listContainers({ all: true, filters: { label: [label] } });
+        return list.map(({ Id, Names, Labels, State }) => ({
+          id: Id,
+          name: (Names[0] ?? Id).replace(/^\//, ''),
+          labels: Labels,
+          running: State === 'running',
+        }));
+      } catch (error) {
+        throw engineError(error, 'listing containers');
+      }
+    },
+    removeContainer: (id) => dockerContainer(docker, id, id).remove(),
+    close: () => undefined,
+  };
+  return engine;
+}
+
+async function readInfo(docker: Docker, address: string): Promise<EngineInfo> {
+  try {
+    const [info, version] = await Promise.all([docker.info(), docker.version()]);
+    return {
+      version: version.Version,
+      os: version.Os,
+      arch: version.Arch,
+      cpus: info.NCPU,
+      memoryBytes: info.MemTotal,
+      address,
+      rootDir: info.DockerRootDir,
+      buildKit: Number.parseInt(version.Version, 10) >= 23,
+    };
+  } catch (error) {
+    throw engineError(error, 'asking for its version', 'unreachable');
+  }
+}
+
+async function inspectImage(
+  docker: Docker,
+  reference: string,
+  signal?: AbortSignal,
+): Promise<ImageInfo | undefined> {
+  try {
+    const image = await docker.getImage(reference).inspect();
+    const digest = image.RepoDigests?.[0]?.split('@')[1];
+    return {
+      id: image.Id,
+      reference,
+      ...(digest ? { digest } : {}),
+      os: image.Os,
+      arch: image.Architecture,
+      workdir: image.Config?.WorkingDir || '/',
+      user: image.Config?.User ?? '',
+      sizeBytes: image.Size,
+    };
+  } catch (error) {
+    if (statusCode(error) === 404) return undefined;
+    throw engineError(error, `looking for the image ${reference}`, 'other', signal);
+  }
+}
+
+async function pullImage(
+  docker: Docker,
+  reference: string,
+  env: NodeJS.ProcessEnv,
+  onProgress: (line: string) => void,
+  signal?: AbortSignal,
+): Promise<ImageInfo> {
+  const auth = await findCredentials(registryOf(reference), env);
+  try {
+    const stream = (await docker.pull(withDefaultTag(reference), {
+      ...(auth ? { authconfig: auth } : {}),
+      ...(signal ? { abortSignal: signal } : {}),
+    })) as unknown as Readable;
+    await followProgress(stream, 'pull-failed', onProgress);
+  } catch (error) {
+    throw engineError(error, `pulling ${reference}`, 'pull-failed', signal);
+  }
+  const image = await inspectImage(docker, reference, signal);
+  if (!image) throw new EngineError('pull-failed', `The engine pulled ${reference} but has no such image.`);
+  return image;
+}
+
+async function buildImage(docker: Docker, options: BuildOptions, signal?: AbortSignal): Promise<ImageInfo> {
+  let sourceError: unknown;
+  const context = toReadable(
+    (async function* () {
+      try {
+        yield* options.context;
+      } catch (error) {
+        sourceError = error;
+        throw error;
+      }
+    })(),
+  );
+  context.on('error', () => undefined);
+  try {
+    const stream = await docker.buildImage(context, {
+      t: options.tag,
+      dockerfile: options.dockerfile,
+      labels: { ...options.labels },
+      rm: true,
+      forcerm: true,
+      ...(options.buildKit ? { version: '2' as const } : {}),
+      ...(signal ? { abortSignal: signal } : {}),
+    });
+    await followProgress(stream as unknown as Readable, 'build-failed', options.onProgress);
+  } catch (error) {
+    throw sourceError ?? engineError(error, `building ${options.tag}`, 'build-failed', signal);
+  } finally {
+    context.destroy();
+  }
+  const image = await inspectImage(docker, options.tag, signal);
+  if (!image) throw new EngineError('build-failed', `The engine built ${options.tag} but has no such image.`);
+  return image;
+}
+
+function createOptions(spec: ContainerSpec): Docker.ContainerCreateOptions {
+  return {
+    name: spec.name,
+    Image: spec.image,
+    Cmd: [...spec.command],
+    Labels: { ...spec.labels },
+    Env: Object.entries(spec.env ?? {}).map(([key, value]) => `${key}=${value}`),
+    ...(spec.workdir === undefined ? {} : { WorkingDir: spec.workdir }),
+    HostConfig: {
+      NetworkMode: spec.network,
+      ...(spec.cpus === null ? {} : { NanoCpus: Math.round(spec.cpus * 1e9) }),
+      ...(spec.memoryMb === null ? {} : { Memory: spec.memoryMb * 1024 * 1024 }),
+      PidsLimit: spec.pidsLimit,
+      IpcMode: 'private',
+      // PID 1's output would fill the host's disk; nothing of it is read.
+      LogConfig: { Type: 'none', Config: {} },
+      Ulimits: [{ Name: 'core', Soft: 0, Hard: 0 }],
+    },
+  };
+}
+
+/** Without a tag the Engine API pulls every tag of a repository. */
+export function withDefaultTag(reference: string): string {
+  const last = reference.slice(reference.lastIndexOf('/') + 1);
+  return last.includes(':') || last.includes('@') ? reference : `${reference}:latest`;
+}
+
+async function requireDiskSpace(info: EngineInfo, reference: string): Promise<void> {
+  let free: number;
+  try {
+    const { bavail, bsize } = await statfs(info.rootDir);
+    free = bavail * bsize;
+  } catch {
+    return; // Another host's disk, or a virtual machine's: only the engine can know.
+  }
+  if (free < minFreeBytes) {
+    throw new EngineError(
+      'disk-full',
+      `${reference} is not pulled: only ${Math.floor(free / 1024 ** 2)} MB are free where the engine keeps images.`,
+    );
+  }
+}

@@ -1,0 +1,153 @@
+/**
+ * The container engine as the rest of core sees it: the few verbs that we use, shaped by their callers.
+ * `dockerEngine.ts` implements it; nothing outside this room knows dockerode.
+ */
+
+export interface EngineInfo {
+  readonly version: string;
+  /** Go's names: `linux`, `windows`. */
+  readonly os: string;
+  /** Go's names: `amd64`, `arm64`. */
+  readonly arch: string;
+  readonly cpus: number;
+  readonly memoryBytes: number;
+  /** Where it was found, for people: `unix:///var/run/docker.sock`. */
+  readonly address: string;
+  /** Where it keeps images, as its own host names it. */
+  readonly rootDir: string;
+  /** True when the engine itself prefers BuildKit. */
+  readonly buildKit: boolean;
+}
+
+export interface ImageInfo {
+  /** `sha256:…` of the configuration. */
+  readonly id: string;
+  readonly reference: string;
+  /** `sha256:…` of the registry's manifest, where the image came from a registry. */
+  readonly digest?: string;
+  readonly os: string;
+  readonly arch: string;
+  readonly workdir: string;
+  readonly user: string;
+  readonly sizeBytes: number;
+}
+
+export interface ContainerSpec {
+  readonly name: string;
+  readonly image: string;
+  readonly command: readonly string[];
+  readonly labels: Readonly<Record<string, string>>;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly workdir?: string;
+  /** `none`: a network namespace of its own with a loopback only; `bridge`: the engine's default network. */
+  readonly network: 'none' | 'bridge';
+  readonly cpus: number | null;
+  readonly memoryMb: number | null;
+  readonly pidsLimit: number;
+}
+
+export interface ExecSpec {
+  readonly command: readonly string[];
+  readonly user?: string;
+  readonly workdir?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Gets every piece of output as it comes; awaited, so a slow reader slows the writer. */
+  readonly onOutput?: (data: Buffer, stream: 'stdout' | 'stderr') => void | Promise<void>;
+  /** Bytes of each stream kept in the result; the rest is only passed to `onOutput`. Default 1 MiB. */
+  readonly keepBytes?: number;
+}
+
+export interface ExecResult {
+  readonly exitCode: number;
+  readonly stdout: Buffer;
+  readonly stderr: Buffer;
+}
+
+export interface ContainerState {
+  readonly running: boolean;
+  readonly exitCode: number;
+  readonly oomKilled: boolean;
+}
+
+/** A path that differs from the image: changed, added or deleted. */
+export interface Change {
+  readonly kind: 'C' | 'A' | 'D';
+  readonly path: string;
+}
+
+export interface ContainerHandle {
+  readonly id: string;
+  readonly name: string;
+  start(signal?: AbortSignal): Promise<void>;
+  /** Runs a command to its end. Rejects with `EngineError` when the stream ends but the command's end is unknown. */
+  exec(spec: ExecSpec, signal?: AbortSignal): Promise<ExecResult>;
+  /** Unpacks an archive at a folder that exists. */
+  putArchive(path: string, archive: AsyncIterable<Buffer>, signal?: AbortSignal): Promise<void>;
+  /** The archive of a file or folder; undefined when there is none. Names start with the path's last component. */
+  getArchive(path: string, signal?: AbortSignal): Promise<AsyncIterable<Buffer> | undefined>;
+  /** Paths that differ from the image; what is excluded (paths, with all below) need not be looked at. */
+  changes(exclude: readonly string[], signal?: AbortSignal): Promise<readonly Change[]>;
+  /** Command lines of the processes inside. */
+  processes(signal?: AbortSignal): Promise<readonly string[]>;
+  state(signal?: AbortSignal): Promise<ContainerState>;
+  /** Ends every process at once; no error when none runs. */
+  kill(): Promise<void>;
+  /** Removes it with its anonymous volumes; no error when it is gone. */
+  remove(): Promise<void>;
+  /** Calls back once when the kernel killed something in it for want of memory. The result unsubscribes. */
+  watchOom(onOom: () => void): Promise<() => void>;
+}
+
+export interface BuildOptions {
+  readonly tag: string;
+  readonly context: AsyncIterable<Buffer>;
+  readonly dockerfile: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly buildKit: boolean;
+  readonly onProgress: (line: string) => void;
+}
+
+export interface ListedContainer {
+  readonly id: string;
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly running: boolean;
+}
+
+export interface ContainerEngine {
+  info(): Promise<EngineInfo>;
+  /** Undefined when the engine has no such image. */
+  inspectImage(reference: string, signal?: AbortSignal): Promise<ImageInfo | undefined>;
+  pullImage(reference: string, onProgress: (line: string) => void, signal?: AbortSignal): Promise<ImageInfo>;
+  buildImage(options: BuildOptions, signal?: AbortSignal): Promise<ImageInfo>;
+  createContainer(spec: ContainerSpec, signal?: AbortSignal): Promise<ContainerHandle>;
+  /** Containers that carry a label, stopped ones too. */
+  listContainers(label: string): Promise<readonly ListedContainer[]>;
+  removeContainer(id: string): Promise<void>;
+  close(): void;
+}
+
+/** Why an engine call failed, as far as it matters to a verdict. */
+export type EngineFailure =
+  | 'unreachable'
+  | 'lost'
+  | 'image-missing'
+  | 'pull-failed'
+  | 'build-failed'
+  | 'disk-full'
+  | 'not-found'
+  | 'start-failed'
+  | 'refused'
+  | 'exec-failed'
+  | 'other';
+
+/** A failure of the engine, never of what runs in it. */
+export class EngineError extends Error {
+  override readonly name = 'EngineError';
+  readonly failure: EngineFailure;
+
+  constructor(failure: EngineFailure, message: string, options?: { readonly cause?: unknown }) {
+    super(message, options);
+    this.failure = failure;
+  }
+}

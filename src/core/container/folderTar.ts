@@ -1,0 +1,141 @@
+import type { BigIntStats } from 'node:fs';
+import { lstat, open, readdir, readlink } from 'node:fs/promises';
+import path from 'node:path';
+import { errorCode, throwIfCancelled, UserError } from '#core/base/errors.ts';
+import { fromBinary, type TarHeader } from './tarHeader.ts';
+import { noBody, type TarEntry } from './tarStream.ts';
+
+/** A file that changed, vanished or appeared while the folder was read: the copy would be of no single moment. */
+export class FolderChangedError extends Error {
+  override readonly name = 'FolderChangedError';
+}
+
+export interface WalkOptions {
+  /** Where the folder's content goes in the archive, as bytes, without slashes at the ends; `''` for the root. */
+  readonly prefix: string;
+  /** Include an entry for the folder itself (when there is a prefix). */
+  readonly includeRoot?: boolean;
+  /** Leave an entry out (and, for a folder, all below it); the path is relative, as bytes. */
+  readonly exclude?: (relative: string, isFolder: boolean) => boolean;
+  /** Told of sockets, FIFOs and devices, which are not copied. */
+  readonly onSkipped?: (relative: string, what: string) => void;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Walks a folder of the host as tar entries, sorted by bytes, system-faithful: names as bytes, modes, owners, times
+ * to the second, symbolic links as links (never followed), hard links as links, empty folders.
+ * Errors: `FolderChangedError`; `UserError` for a file that cannot be read.
+ */
+export async function* walkFolder(root: string, options: WalkOptions): AsyncGenerator<TarEntry> {
+  const links = new Map<string, string>();
+  const rootBytes = Buffer.from(path.resolve(root));
+  if (options.includeRoot && options.prefix) {
+    const stats = await lstat(rootBytes, { bigint: true });
+    yield { header: headerOf(options.prefix, 'directory', stats), body: noBody };
+  }
+  yield* walk(rootBytes, '');
+
+  async function* walk(folder: Buffer, relative: string): AsyncGenerator<TarEntry> {
+    throwIfCancelled(options.signal);
+    const names = (await guarded(relative, () => readdir(folder, { encoding: 'buffer' }))).sort(
+      Buffer.compare,
+    );
+    for (const nameBytes of names) {
+      const name = nameBytes.toString('latin1');
+      const childRelative = relative ? `${relative}/${name}` : name;
+      const child = Buffer.concat([folder, Buffer.from('/'), nameBytes]);
+      const stats = await guarded(childRelative, () => lstat(child, { bigint: true }));
+      if (options.exclude?.(childRelative, stats.isDirectory())) continue;
+      const target = options.prefix ? `${options.prefix}/${childRelative}` : childRelative;
+      if (stats.isDirectory()) {
+        yield { header: headerOf(target, 'directory', stats), body: noBody };
+        yield* walk(child, childRelative);
+      } else if (stats.isSymbolicLink()) {
+        const link = await guarded(childRelative, () => readlink(child, { encoding: 'buffer' }));
+        yield {
+          header: { ...headerOf(target, 'symlink', stats), linkName: link.toString('latin1') },
+          body: noBody,
+        };
+      } else if (stats.isFile()) {
+        const key = `${stats.dev}:${stats.ino}`;
+        const first = stats.nlink > 1n ? links.get(key) : undefined;
+        if (first !== undefined) {
+          yield { header: { ...headerOf(target, 'hardlink', stats), linkName: first }, body: noBody };
+          continue;
+        }
+        if (stats.nlink > 1n) links.set(key, target);
+        yield {
+          header: { ...headerOf(target, 'file', stats), size: Number(stats.size) },
+          body: fileBody(child, childRelative, stats),
+        };
+      } else {
+        options.onSkipped?.(childRelative, kindOf(stats));
+      }
+    }
+  }
+}
+
+/** Streams one file, and says so when it is not the file that was listed. */
+async function* fileBody(file: Buffer, relative: string, listed: BigIntStats): AsyncGenerator<Buffer> {
+  const handle = await guarded(relative, () => open(file, 'r'));
+  try {
+    let sent = 0n;
+    while (sent < listed.size) {
+      const size = Number(listed.size - sent > 262_144n ? 262_144n : listed.size - sent);
+      const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(size), 0, size);
+      if (bytesRead === 0) throw changed(relative);
+      sent += BigInt(bytesRead);
+      yield buffer.subarray(0, bytesRead);
+    }
+    const now = await handle.stat({ bigint: true });
+    if (now.size !== listed.size || now.mtimeNs !== listed.mtimeNs || now.ino !== listed.ino)
+      throw changed(relative);
+  } finally {
+    await handle.close();
+  }
+}
+
+async function guarded<T>(relative: string, action: () => Promise<T>): Promise<T> {
+  try {
+    return await action();
+  } catch (error) {
+    const code = errorCode(error);
+    if (code === 'ENOENT' || code === 'ENOTDIR') throw changed(relative);
+    if (code === 'EACCES' || code === 'EPERM') {
+      throw new UserError(`"${fromBinary(relative) || '.'}" cannot be read.`, {
+        nextStep: 'Make it readable for your user, or remove it, and grade again.',
+        cause: error,
+      });
+    }
+    throw error;
+  }
+}
+
+function changed(relative: string): FolderChangedError {
+  return new FolderChangedError(`"${fromBinary(relative)}" changed while it was being read.`);
+}
+
+function headerOf(name: string, type: TarHeader['type'], stats: BigIntStats): TarHeader {
+  const mode = Number(stats.mode) & 0o7777;
+  return {
+    name,
+    type,
+    // Windows knows no modes: what it reports for files is never executable.
+    mode: process.platform === 'win32' ? 0o755 : mode,
+    uid: Number(stats.uid),
+    gid: Number(stats.gid),
+    size: 0,
+    mtime: Number(stats.mtimeNs / 1_000_000_000n),
+    linkName: '',
+    devMajor: 0,
+    devMinor: 0,
+    flag: '',
+  };
+}
+
+function kindOf(stats: BigIntStats): string {
+  if (stats.isSocket()) return 'socket';
+  if (stats.isFIFO()) return 'FIFO';
+  return 'device';
+}

@@ -1,0 +1,145 @@
+import { createHash } from 'node:crypto';
+import { mkdir, open } from 'node:fs/promises';
+import path from 'node:path';
+import type { ContainerHandle } from '#core/container/engine.ts';
+import { walkFolder } from '#core/container/folderTar.ts';
+import { fromBinary } from '#core/container/tarHeader.ts';
+import { readTar } from '#core/container/tarStream.ts';
+import type { Mark } from '#core/report/types.ts';
+
+/** Bytes written to disk of one file of /logs/verifier, and of all of them. */
+const fileCap = 2 * 1024 ** 3;
+const folderCap = 8 * 1024 ** 3;
+/** Bytes of a report or reward that is read into memory. */
+const readCap = 256 * 1024 ** 2;
+/** Bytes kept of the end of test-stdout.txt, for messages and markers. */
+const tailCap = 1024 ** 2;
+
+export interface Collected {
+  /** Reports and rewards, by name in /logs/verifier. */
+  readonly files: ReadonlyMap<string, Buffer>;
+  /** The end of test-stdout.txt. */
+  readonly outputTail: string;
+  readonly marks: readonly Mark[];
+}
+
+/** Copies /logs/verifier to the host: regular files only, plain names only, capped; links and devices are marked, never followed. */
+export async function collectVerifierFolder(
+  container: ContainerHandle,
+  dir: string,
+  signal: AbortSignal,
+): Promise<Collected> {
+  const files = new Map<string, Buffer>();
+  const marks: Mark[] = [];
+  let outputTail = '';
+  let total = 0;
+  await mkdir(dir, { recursive: true });
+  const archive = await container.getArchive('/logs/verifier', signal);
+  if (!archive)
+    return {
+      files,
+      outputTail,
+      marks: [{ rule: 'verifier-folder-gone', message: 'The tests removed /logs/verifier.' }],
+    };
+  for await (const { header, body } of readTar(archive)) {
+    const relative = fromBinary(header.name).split('/').slice(1).join('/');
+    if (relative === '' || header.type === 'directory') continue;
+    if (header.type !== 'file') {
+      marks.push({
+        rule: 'result-not-a-file',
+        message: `/logs/verifier/${relative} is a ${header.type}, not a file; it was not read.`,
+      });
+      continue;
+    }
+    const target = safeTarget(dir, relative);
+    if (target === undefined) {
+      marks.push({
+        rule: 'result-odd-name',
+        message: `A file of /logs/verifier has a name that is not kept: ${JSON.stringify(relative.slice(0, 100))}.`,
+      });
+      continue;
+    }
+    total += header.size;
+    if (header.size > fileCap || total > folderCap) {
+      marks.push({
+        rule: 'result-too-large',
+        message: `/logs/verifier/${relative} has ${header.size} bytes; it was not kept.`,
+      });
+      continue;
+    }
+    const wanted = /(?:\.json|^reward\.txt)$/.test(relative) && header.size <= readCap;
+    const { data, tail } = await writeBody(target, body, wanted);
+    if (data) files.set(relative, data);
+    if (relative === 'test-stdout.txt') outputTail = tail.toString('utf8');
+  }
+  return { files, outputTail, marks };
+}
+
+async function writeBody(
+  target: string,
+  body: AsyncIterable<Buffer>,
+  keep: boolean,
+): Promise<{ data: Buffer | undefined; tail: Buffer }> {
+  await mkdir(path.dirname(target), { recursive: true });
+  const handle = await open(target, 'w');
+  const kept: Buffer[] = [];
+  let tail = Buffer.alloc(0);
+  try {
+    for await (const chunk of body) {
+      await handle.write(chunk);
+      if (keep) kept.push(Buffer.from(chunk));
+      tail =
+        chunk.length >= tailCap
+          ? Buffer.from(chunk.subarray(chunk.length - tailCap))
+          : Buffer.concat([tail, chunk]).subarray(-tailCap);
+    }
+  } finally {
+    await handle.close();
+  }
+  return { data: keep ? Buffer.concat(kept) : undefined, tail };
+}
+
+/** A path below `dir` for a name that is safe on every host; undefined for one that is not. */
+function safeTarget(dir: string, relative: string): string | undefined {
+  const parts = relative.split('/');
+  const odd = (part: string): boolean =>
+    part === '' ||
+    part === '.' ||
+    part === '..' ||
+    part.length > 200 ||
+    [...part].some((c) => c < ' ' || '<>:"|?*\\'.includes(c)) ||
+    /[. ]$/.test(part);
+  return parts.some(odd) ? undefined : path.join(dir, ...parts);
+}
+
+/** Files of the task's tests/ that /tests no longer holds as they were sent; new files there are fine (caches). */
+export async function alteredTests(
+  container: ContainerHandle,
+  testsDir: string,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const wanted = new Map<string, string>();
+  for await (const { header, body } of walkFolder(testsDir, { prefix: 'tests', signal })) {
+    if (header.type === 'file') wanted.set(header.name, await digest(body));
+    else if (header.type === 'symlink') wanted.set(header.name, `link ${header.linkName}`);
+  }
+  const archive = await container.getArchive('/tests', signal);
+  const found = new Map<string, string>();
+  if (archive) {
+    for await (const { header, body } of readTar(archive)) {
+      if (!wanted.has(header.name)) continue;
+      if (header.type === 'file') found.set(header.name, await digest(body));
+      else if (header.type === 'symlink') found.set(header.name, `link ${header.linkName}`);
+      else if (header.type === 'hardlink') found.set(header.name, found.get(header.linkName) ?? '');
+    }
+  }
+  return [...wanted].flatMap(([name, value]) =>
+    found.get(name) === value ? [] : [`/${fromBinary(name)}${found.has(name) ? ' (altered)' : ' (removed)'}`],
+  );
+}
+
+async function digest(body: AsyncIterable<Buffer>): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of body) hash.update(chunk);
+  return hash.digest('hex');
+}

@@ -1,0 +1,272 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { Channel } from '#core/base/channel.ts';
+import { errorMessage, isCancellation, UserError } from '#core/base/errors.ts';
+import type { Log } from '#core/base/log.ts';
+import { type ContainerEngine, EngineError, type ImageInfo } from '#core/container/engine.ts';
+import { FolderChangedError } from '#core/container/folderTar.ts';
+import { ensureImage } from '#core/container/images.ts';
+import { contentDigest, environmentId, testsDigest } from '#core/task/digest.ts';
+import type { Task } from '#core/task/types.ts';
+import { type Environments, resolveEnvironments } from './environments.ts';
+import { type GradePlan, planGrade, submissionRoots } from './plan.ts';
+import { NotGradedError, reasonOf } from './reasons.ts';
+import { GradeRecord } from './record.ts';
+import { solveAndTake } from './solution.ts';
+import { makeGradeDir } from './store.ts';
+import {
+  checkSource,
+  emptySubmission,
+  type Submission,
+  submissionFromFolder,
+  submissionFromTar,
+} from './submission.ts';
+import type { GradeEvent, GradeResult, SubmissionSource } from './types.ts';
+import { verifySubmission } from './verifySubmission.ts';
+
+export interface GradeOptions {
+  /** Grades are kept in `<storeDir>/grades/<task>/<id>`. */
+  readonly storeDir: string;
+  /** Keeps this one here instead. */
+  readonly outDir?: string | undefined;
+  /** Seconds; overrides `[verifier].timeout_sec`. */
+  readonly timeoutSec?: number | undefined;
+  /** Leave the container running for a look inside. */
+  readonly keep?: boolean;
+  /** Emit the verifier's output while it runs. */
+  readonly live?: boolean;
+  /** Asked before a host variable goes into a container; without it none goes (harbor.md §2.10). */
+  readonly allowHostEnv?: (names: readonly string[]) => Promise<boolean>;
+}
+
+export interface GradeDeps {
+  readonly connect: () => Promise<ContainerEngine>;
+  readonly log: Log;
+  readonly hostEnv: NodeJS.ProcessEnv;
+}
+
+/**
+ * Grades one submission in one fresh container (design.md §4) and tells what happens. The last event is `finished`;
+ * an infrastructure failure finishes as `not graded`. Errors: `UserError` for a source that does not exist,
+ * `CancelledError` when the signal fired (the container is removed first).
+ */
+export async function* gradeTask(
+  task: Task,
+  source: SubmissionSource,
+  options: GradeOptions,
+  deps: GradeDeps,
+  signal: AbortSignal,
+): AsyncGenerator<GradeEvent> {
+  const events = new Channel<GradeEvent>();
+  const stopped = new AbortController();
+  const run = runGrade(
+    task,
+    source,
+    options,
+    deps,
+    (event) => events.push(event),
+    AbortSignal.any([signal, stopped.signal]),
+  ).then(
+    () => events.end(),
+    (error: unknown) => events.end(error),
+  );
+  try {
+    yield* events;
+  } finally {
+    // A consumer that walks away cancels the grade; nothing of it may stay behind.
+    stopped.abort();
+    await run;
+  }
+}
+
+async function runGrade(
+  task: Task,
+  source: SubmissionSource,
+  options: GradeOptions,
+  deps: GradeDeps,
+  emit: (event: GradeEvent) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  await checkSource(source);
+  const dir = await makeGradeDir(options, task);
+  const record = new GradeRecord(task, source, dir, emit);
+  let result: GradeResult;
+  try {
+    await gradeInto(record, task, source, dir, options, deps, signal);
+    result = record.finish();
+  } catch (error) {
+    if (signal.aborted || isCancellation(error)) {
+      await record.discard();
+      throw error;
+    }
+    const failure = asNotGraded(error);
+    if (failure === undefined) {
+      await record.discard();
+      throw error;
+    }
+    deps.log.warn(`Not graded (${failure.reason}): ${failure.message}`);
+    result = record.finish(failure);
+  }
+  await record.save(result);
+  emit({ kind: 'finished', result });
+}
+
+async function gradeInto(
+  record: GradeRecord,
+  task: Task,
+  source: SubmissionSource,
+  dir: string,
+  options: GradeOptions,
+  deps: GradeDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  record.taskDigest(await contentDigest(task.dir));
+  const engine = await connect(deps);
+  const info = await engine.info();
+  const plan = await planGrade(task, source, info, {
+    timeoutSec: options.timeoutSec,
+    environmentId,
+  });
+  record.planned(plan, info);
+  await checkTestScript(plan);
+  if (plan.testsDir) record.evidence({ testsDigest: await testsDigest(task.dir) });
+  const env = await resolveEnvironments(plan, deps.hostEnv, options.allowHostEnv);
+
+  record.phase('image', 'Preparing the image');
+  const imageOptions = { onProgress: (message: string) => record.progress(message), log: deps.log, signal };
+  const image = await ensureImage(engine, plan.image, imageOptions);
+  record.image(image, info, plan);
+  const workdir = plan.workdir ?? image.workdir;
+  const roots = submissionRoots(plan, workdir);
+
+  const submission = await takeSubmission(
+    record,
+    engine,
+    plan,
+    image,
+    { workdir, roots, dir, env, options: imageOptions },
+    signal,
+  );
+  record.submission(submission);
+  requireArtifacts(plan, submission, roots, workdir);
+  await verifySubmission(
+    engine,
+    {
+      plan,
+      image,
+      workdir,
+      roots,
+      submission,
+      dir,
+      env,
+      keep: options.keep ?? false,
+      live: options.live ?? false,
+      log: deps.log,
+    },
+    record,
+    signal,
+  );
+}
+
+interface TakeContext {
+  readonly workdir: string;
+  readonly roots: readonly string[];
+  readonly dir: string;
+  readonly env: Environments;
+  readonly options: Parameters<typeof ensureImage>[2];
+}
+
+async function takeSubmission(
+  record: GradeRecord,
+  engine: ContainerEngine,
+  plan: GradePlan,
+  image: ImageInfo,
+  context: TakeContext,
+  signal: AbortSignal,
+): Promise<Submission> {
+  const { roots, dir, workdir } = context;
+  const take = { roots, dir, signal };
+  if (plan.source.kind === 'solution') {
+    record.phase('solution', 'Running the reference solution');
+    const solutionImage =
+      plan.solutionImage === plan.image
+        ? image
+        : await ensureImage(engine, plan.solutionImage, context.options);
+    const solved = await solveAndTake(
+      engine,
+      plan,
+      {
+        image: solutionImage,
+        workdir,
+        roots,
+        dir,
+        containerEnv: context.env.container,
+        env: context.env.solution,
+        log: context.options.log,
+      },
+      signal,
+    );
+    record.marks(solved.marks);
+    return solved.submission;
+  }
+  record.phase('submission', 'Taking the submission');
+  switch (plan.source.kind) {
+    case 'folder':
+      return submissionFromFolder(plan.source.path, take);
+    case 'tar':
+      return submissionFromTar(plan.source.path, take);
+    case 'empty':
+      return emptySubmission(take);
+  }
+}
+
+/** A declared artifact that is missing is no grade, never the image's own copy (design.md §4.1). */
+function requireArtifacts(
+  plan: GradePlan,
+  submission: Submission,
+  roots: readonly string[],
+  workdir: string,
+): void {
+  const convention = '/logs/artifacts';
+  for (const root of roots) {
+    if (root === workdir || root === convention) continue;
+    const name = Buffer.from(root.slice(1), 'utf8').toString('latin1');
+    if (!submission.entries.some((entry) => entry.name === name || entry.name.startsWith(`${name}/`))) {
+      throw new NotGradedError(
+        'artifact-missing',
+        `The artifact ${root} that task.toml declares is not in the submission (${plan.source.kind}).`,
+      );
+    }
+  }
+}
+
+async function checkTestScript({ testsDir }: GradePlan): Promise<void> {
+  if (testsDir === undefined) return;
+  const script = await readFile(path.join(testsDir, 'test.sh'), 'latin1').catch(() => undefined);
+  if (script?.slice(0, script.indexOf('\n') + 1).endsWith('\r\n'))
+    throw new NotGradedError('test-script-crlf');
+}
+
+async function connect(deps: GradeDeps): Promise<ContainerEngine> {
+  try {
+    return await deps.connect();
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    throw new NotGradedError('engine-unavailable', error.message, {
+      cause: error,
+      ...(error.nextStep ? { nextStep: error.nextStep } : {}),
+    });
+  }
+}
+
+/** Failures that end a grade as `not graded`; anything else is the caller's to see. */
+function asNotGraded(error: unknown): NotGradedError | undefined {
+  if (error instanceof NotGradedError) return error;
+  if (error instanceof EngineError)
+    return new NotGradedError(reasonOf(error), error.message, { cause: error });
+  if (error instanceof FolderChangedError)
+    return new NotGradedError('submission-changed', error.message, { cause: error });
+  if (/ENOSPC/.test(errorMessage(error)))
+    return new NotGradedError('disk-full', 'The disk that holds the grades is full.', { cause: error });
+  return undefined;
+}

@@ -1,0 +1,109 @@
+import { fromBinary, toBinary } from '#core/container/tarHeader.ts';
+import type { TarEntry } from '#core/container/tarStream.ts';
+import { NotGradedError } from './reasons.ts';
+
+/** What a submission may hold at most; a larger one is a mistake or an attack. */
+export const submissionCaps = {
+  bytes: 32 * 1024 ** 3,
+  entries: 2_000_000,
+  componentBytes: 255,
+  pathBytes: 4096,
+} as const;
+
+export interface NormaliseOptions {
+  /** Archive names (no slash in front) that entries must lie at or below. */
+  readonly roots: readonly string[];
+  /** Maps a name of the source to its name in the submission; undefined leaves the entry out. */
+  readonly rename: (name: string) => string | undefined;
+  readonly onSkipped: (name: string, what: string) => void;
+}
+
+/**
+ * Turns any source's entries into a submission's: names below the roots, safe parents, links that point to what the
+ * archive holds, no devices. Nothing is written anywhere; hostile members are refused by name (threats.md 14).
+ */
+export async function* normaliseEntries(
+  source: AsyncIterable<TarEntry>,
+  options: NormaliseOptions,
+): AsyncGenerator<TarEntry> {
+  const kinds = new Map<string, 'file' | 'directory' | 'link'>();
+  let bytes = 0;
+  for await (const { header, body } of source) {
+    const cleaned = cleanName(header.name);
+    const name = cleaned === undefined ? undefined : options.rename(cleaned);
+    if (name === undefined || name === '') continue;
+    checkName(name, options.roots.map(toBinary));
+    checkParents(name, kinds);
+    bytes += header.size;
+    if (bytes > submissionCaps.bytes)
+      throw refused(name, `the submission is larger than ${submissionCaps.bytes / 1024 ** 3} GiB`);
+    if (kinds.size >= submissionCaps.entries)
+      throw refused(name, `the submission has more than ${submissionCaps.entries} entries`);
+    switch (header.type) {
+      case 'directory':
+      case 'file':
+        kinds.set(name, header.type);
+        yield { header: { ...header, name }, body };
+        break;
+      case 'symlink':
+        kinds.set(name, 'link');
+        yield { header: { ...header, name }, body };
+        break;
+      case 'hardlink': {
+        const target = cleanName(header.linkName);
+        const linkName = target === undefined ? undefined : options.rename(target);
+        if (linkName === undefined || kinds.get(linkName) !== 'file')
+          throw refused(
+            name,
+            `it is a hard link to "${fromBinary(header.linkName)}", which is no earlier file of the submission`,
+          );
+        kinds.set(name, 'file');
+        yield { header: { ...header, name, linkName, size: 0 }, body };
+        break;
+      }
+      default:
+        options.onSkipped(
+          name,
+          header.type === 'unknown' ? `entry of type ${JSON.stringify(header.flag)}` : header.type,
+        );
+    }
+  }
+}
+
+/** Drops `./` and empty parts; undefined for the archive's own root. */
+function cleanName(name: string): string | undefined {
+  const parts = name.split('/').filter((part) => part !== '' && part !== '.');
+  return parts.length === 0 ? undefined : parts.join('/');
+}
+
+function checkName(name: string, roots: readonly string[]): void {
+  const parts = name.split('/');
+  if (parts.includes('..')) throw refused(name, 'its name has a ".." part');
+  if (parts.some((part) => part.length > submissionCaps.componentBytes))
+    throw refused(name, `a part of its name is longer than ${submissionCaps.componentBytes} bytes`);
+  if (name.length > submissionCaps.pathBytes)
+    throw refused(name, `its path is longer than ${submissionCaps.pathBytes} bytes`);
+  if (name.includes('\0')) throw refused(name, 'its name has a NUL byte');
+  if (!roots.some((root) => name === root || name.startsWith(`${root}/`)))
+    throw refused(name, `it lies outside ${roots.map((root) => `/${fromBinary(root)}`).join(', ')}`);
+}
+
+/** An entry below a link or a file would be written through it. */
+function checkParents(name: string, kinds: ReadonlyMap<string, string>): void {
+  for (let slash = name.indexOf('/'); slash !== -1; slash = name.indexOf('/', slash + 1)) {
+    const kind = kinds.get(name.slice(0, slash));
+    if (kind !== undefined && kind !== 'directory')
+      throw refused(
+        name,
+        `its parent "${fromBinary(name.slice(0, slash))}" is a ${kind} in the same archive`,
+      );
+  }
+}
+
+function refused(name: string, why: string): NotGradedError {
+  const shown = fromBinary(name);
+  return new NotGradedError(
+    'submission-refused',
+    `"${shown.length > 200 ? `${shown.slice(0, 200)}…` : shown}" is refused: ${why}.`,
+  );
+}

@@ -1,0 +1,239 @@
+import { createHash } from 'node:crypto';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { open, rename, rm, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip, createGzip } from 'node:zlib';
+import { errorCode, throwIfCancelled, UserError } from '#core/base/errors.ts';
+import { FolderChangedError, walkFolder } from '#core/container/folderTar.ts';
+import { coalesce } from '#core/container/streams.ts';
+import { fromBinary, TarFormatError, type TarHeader, toBinary } from '#core/container/tarHeader.ts';
+import { noBody, readTar, type TarEntry, writeTar } from '#core/container/tarStream.ts';
+import { normaliseEntries } from './normalise.ts';
+import { NotGradedError } from './reasons.ts';
+import type { SubmissionSource } from './types.ts';
+
+/** An immutable tar of the workdir and the artifacts, kept on the host: what is graded. */
+export interface Submission {
+  /** Gzipped tar; names are container paths without the slash in front. */
+  readonly file: string;
+  /** Of the tar before compression. */
+  readonly sha256: string;
+  /** Of the tar before compression. */
+  readonly bytes: number;
+  readonly entries: readonly TarHeader[];
+  /** What was not taken, with what it is. */
+  readonly skipped: readonly string[];
+}
+
+export interface TakeOptions {
+  /** Absolute container paths that the submission covers, the workdir first. */
+  readonly roots: readonly string[];
+  /** Folder that the file is kept in. */
+  readonly dir: string;
+  readonly signal: AbortSignal;
+}
+
+const gzipLevel = 1;
+
+/** Looks at a source before anything is done. Errors: `UserError` for a path that does not hold what was said. */
+export async function checkSource(source: SubmissionSource): Promise<void> {
+  if (source.kind === 'folder' && !(await isFolder(source.path))) {
+    throw new UserError(`The workspace "${source.path}" is not a folder.`, {
+      nextStep: 'Choose a folder, or a .tar file of one.',
+    });
+  }
+  if (source.kind !== 'tar') return;
+  try {
+    await (await open(source.path, 'r')).close();
+  } catch (error) {
+    throw new UserError(`The tar "${source.path}" cannot be opened (${errorCode(error) ?? 'error'}).`, {
+      nextStep: 'Check the path.',
+      cause: error,
+    });
+  }
+}
+
+/** A host folder becomes the workdir's content. */
+export async function submissionFromFolder(folder: string, options: TakeOptions): Promise<Submission> {
+  const skipped: string[] = [];
+  const walk = walkFolder(folder, {
+    prefix: rootName(options.roots[0] ?? '/'),
+    includeRoot: true,
+    onSkipped: (relative, what) => skipped.push(`${fromBinary(relative)} (${what})`),
+    signal: options.signal,
+  });
+  return keep(walk, (name) => name, skipped, options);
+}
+
+/**
+ * A tar (or .tar.gz): either of the workdir's content (`./setup.sh`), or with the workdir's own name or path in front
+ * (`app/setup.sh`, as "docker cp C:/app -" and our kept submissions have it).
+ */
+export async function submissionFromTar(file: string, options: TakeOptions): Promise<Submission> {
+  try {
+    const names = await listNames(file);
+    return await keep(readTar(await openTar(file)), layoutOf(names, options.roots), [], options);
+  } catch (error) {
+    if (error instanceof TarFormatError || errorCode(error)?.startsWith('Z_')) {
+      throw new NotGradedError(
+        'submission-unreadable',
+        `"${path.basename(file)}" cannot be read as a tar: ${(error as Error).message}`,
+        { cause: error },
+      );
+    }
+    throw error;
+  }
+}
+
+/** A workdir with nothing in it. */
+export function emptySubmission(options: TakeOptions): Promise<Submission> {
+  const header: TarHeader = {
+    name: rootName(options.roots[0] ?? '/'),
+    type: 'directory',
+    mode: 0o755,
+    uid: 0,
+    gid: 0,
+    size: 0,
+    mtime: 0,
+    linkName: '',
+    devMajor: 0,
+    devMinor: 0,
+    flag: '',
+  };
+  return keep([{ header, body: noBody }], (name) => name, [], options);
+}
+
+/** What an engine's archives of each root hold; each archive's names start with the last part of its root. */
+export function submissionFromArchives(
+  archives: readonly { readonly root: string; readonly archive: AsyncIterable<Buffer> }[],
+  options: TakeOptions,
+): Promise<Submission> {
+  async function* entries(): AsyncGenerator<TarEntry> {
+    for (const { root, archive } of archives) {
+      const [first, target] = [toBinary(path.posix.basename(root)), rootName(root)];
+      const move = (name: string): string =>
+        name === first || name.startsWith(`${first}/`) ? `${target}${name.slice(first.length)}` : name;
+      for await (const { header, body } of readTar(archive)) {
+        yield {
+          header: {
+            ...header,
+            name: move(header.name),
+            linkName: header.type === 'hardlink' ? move(header.linkName) : header.linkName,
+          },
+          body,
+        };
+      }
+    }
+  }
+  return keep(entries(), (name) => name, [], options);
+}
+
+/** The kept submission's entries, to be put into a container. */
+export async function* readSubmission(submission: Submission): AsyncGenerator<TarEntry> {
+  yield* readTar(await openTar(submission.file));
+}
+
+/** `/srv/app` as an archive name, in bytes. */
+export function rootName(root: string): string {
+  return toBinary(root.replace(/^\/+/, ''));
+}
+
+async function keep(
+  source: AsyncIterable<TarEntry> | Iterable<TarEntry>,
+  renameEntry: (name: string) => string | undefined,
+  skipped: string[],
+  options: TakeOptions,
+): Promise<Submission> {
+  const entries: TarHeader[] = [];
+  const hash = createHash('sha256');
+  let bytes = 0;
+  const normal = normaliseEntries(toAsync(source), {
+    roots: options.roots.map((root) => root.replace(/^\/+/, '')),
+    rename: renameEntry,
+    onSkipped: (name, what) => skipped.push(`${fromBinary(name)} (${what})`),
+  });
+  async function* recorded(): AsyncGenerator<TarEntry> {
+    for await (const entry of normal) {
+      throwIfCancelled(options.signal);
+      entries.push(entry.header);
+      yield entry;
+    }
+  }
+  async function* hashed(): AsyncGenerator<Buffer> {
+    for await (const chunk of coalesce(writeTar(recorded()))) {
+      hash.update(chunk);
+      bytes += chunk.length;
+      yield chunk;
+    }
+  }
+  const temp = path.join(options.dir, '.submission.tmp');
+  try {
+    await pipeline(
+      Readable.from(hashed(), { objectMode: false }),
+      createGzip({ level: gzipLevel }),
+      createWriteStream(temp),
+      { signal: options.signal },
+    );
+  } catch (error) {
+    await rm(temp, { force: true });
+    if (error instanceof FolderChangedError)
+      throw new NotGradedError('submission-changed', error.message, { cause: error });
+    throw error;
+  }
+  const file = path.join(options.dir, 'submission.tar.gz');
+  await rename(temp, file);
+  return { file, sha256: hash.digest('hex'), bytes, entries, skipped };
+}
+
+/** Where a user's tar puts the workdir; decided over all names, so that both layouts work. */
+function layoutOf(names: readonly string[], roots: readonly string[]): (name: string) => string | undefined {
+  const workdir = rootName(roots[0] ?? '/');
+  const base = toBinary(path.posix.basename(roots[0] ?? '/'));
+  const all = (test: (name: string) => boolean): boolean => names.length > 0 && names.every(test);
+  const below = (root: string) => (name: string) => name === root || name.startsWith(`${root}/`);
+  if (all((name) => roots.map(rootName).some((root) => below(root)(name)))) return (name) => name;
+  if (all(below(base))) return (name) => `${workdir}${name.slice(base.length)}`;
+  return (name) => `${workdir}/${name}`;
+}
+
+async function listNames(file: string): Promise<string[]> {
+  const names: string[] = [];
+  for await (const { header } of readTar(await openTar(file))) {
+    const name = header.name
+      .split('/')
+      .filter((part) => part !== '' && part !== '.')
+      .join('/');
+    if (name) names.push(name);
+  }
+  return names;
+}
+
+async function openTar(file: string): Promise<AsyncIterable<Buffer>> {
+  const handle = await open(file, 'r');
+  const magic = Buffer.alloc(2);
+  try {
+    await handle.read(magic, 0, 2, 0);
+  } finally {
+    await handle.close();
+  }
+  const raw = createReadStream(file, { highWaterMark: 262_144 });
+  if (magic[0] !== 0x1f || magic[1] !== 0x8b) return raw;
+  const unzipped = createGunzip();
+  raw.on('error', (error) => unzipped.destroy(error));
+  unzipped.on('close', () => raw.destroy());
+  return raw.pipe(unzipped);
+}
+
+async function isFolder(folder: string): Promise<boolean> {
+  try {
+    return (await stat(folder)).isDirectory();
+  } catch {
+    return false;
+  }
+}
+
+async function* toAsync<T>(source: AsyncIterable<T> | Iterable<T>): AsyncGenerator<T> {
+  yield* source;
+}

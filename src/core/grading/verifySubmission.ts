@@ -1,0 +1,226 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { errorMessage } from '#core/base/errors.ts';
+import type { Log } from '#core/base/log.ts';
+import type { ContainerEngine, ContainerHandle, ImageInfo } from '#core/container/engine.ts';
+import { decide } from '#core/report/decide.ts';
+import { readReports } from '#core/report/readReports.ts';
+import { readReward } from '#core/report/readReward.ts';
+import { alteredTests, type Collected, collectVerifierFolder } from './collect.ts';
+import { copyIn, inspectContainer, prepareContainer, verifierIds } from './copyIn.ts';
+import type { Environments } from './environments.ts';
+import { withContainer } from './gradeContainer.ts';
+import { printsMarkers, readMarkers } from './markers.ts';
+import { type GradePlan, isInside } from './plan.ts';
+import { NotGradedError } from './reasons.ts';
+import type { GradeRecord } from './record.ts';
+import type { Submission } from './submission.ts';
+import { ownCommands, type RunOutcome, runTests } from './verify.ts';
+
+export interface VerifyInput {
+  readonly plan: GradePlan;
+  readonly image: ImageInfo;
+  readonly workdir: string;
+  readonly roots: readonly string[];
+  readonly submission: Submission;
+  /** The grade's folder. */
+  readonly dir: string;
+  readonly env: Environments;
+  readonly keep: boolean;
+  readonly live: boolean;
+  readonly log: Log;
+}
+
+/** Steps 2 to 9 of design.md §4: container, copy, tests, results, evidence, removal, verdict. */
+export async function verifySubmission(
+  engine: ContainerEngine,
+  input: VerifyInput,
+  record: GradeRecord,
+  signal: AbortSignal,
+): Promise<void> {
+  const { plan, image } = input;
+  record.phase('container', 'Starting a fresh container');
+  const options = {
+    image,
+    limits: plan.limits,
+    env: input.env.container,
+    workdir: plan.workdir,
+    network: 'none' as const,
+    keep: input.keep,
+    log: input.log,
+  };
+  await withContainer(
+    engine,
+    options,
+    signal,
+    (container) => verifyIn(container, input, record, signal),
+    () => record.phase('remove', 'Removing the container'),
+  );
+}
+
+async function verifyIn(
+  container: ContainerHandle,
+  input: VerifyInput,
+  record: GradeRecord,
+  signal: AbortSignal,
+): Promise<void> {
+  const { plan, submission, roots } = input;
+  record.phase('copy', 'Copying the submission and the tests in');
+  await prepareContainer(container, roots, submission, signal);
+  const owner = await verifierIds(container, plan.user, input.image.user, signal);
+  await copyIn(container, submission, plan.testsDir, owner, signal);
+  const inspection = await inspectContainer(container, roots, submission, signal);
+  record.evidence({
+    network: { mode: 'none', probe: inspection.probe, detail: inspection.probeDetail },
+    arrival: { checked: inspection.checked, differing: inspection.differing },
+  });
+  if (inspection.differing.length > 0)
+    throw new NotGradedError(
+      'copy-incomplete',
+      `The submission did not arrive whole: ${inspection.differing.slice(0, 3).join('; ')}.`,
+    );
+  if (!inspection.hasTestScript) throw new NotGradedError('test-script-missing');
+
+  record.phase('verify', 'Running the hidden tests');
+  const outcome = await runTests(
+    container,
+    {
+      workdir: input.workdir,
+      user: plan.user,
+      env: input.env.verifier,
+      timeoutSec: plan.timeoutSec,
+      onOutput: input.live ? (chunk) => record.output(chunk) : undefined,
+    },
+    signal,
+  );
+  record.evidence({ exitCode: outcome.exitCode, oomKilled: outcome.oomKilled, timeoutSec: plan.timeoutSec });
+
+  record.phase('collect', 'Reading the results');
+  if (!outcome.timedOut && !outcome.died) await recordProcesses(container, record, input.log);
+  // From here on nothing of the submission runs: what is read is what was there.
+  if (!input.keep || outcome.timedOut) await container.kill();
+  const [collected] = await Promise.all([
+    collectVerifierFolder(container, path.join(input.dir, 'verifier'), signal),
+    recordChanges(container, input, record, signal),
+  ]);
+  record.marks(collected.marks);
+  await judge(input, outcome, collected, record);
+}
+
+async function judge(
+  input: VerifyInput,
+  outcome: RunOutcome,
+  collected: Collected,
+  record: GradeRecord,
+): Promise<void> {
+  const { plan } = input;
+  const script = plan.testsDir
+    ? await readFile(path.join(plan.testsDir, 'test.sh'), 'utf8').catch(() => '')
+    : '';
+  const markers = printsMarkers(script) ? readMarkers(collected.outputTail, outcome.endedAt) : {};
+  record.phasesFromMarkers(markers);
+  if (outcome.timedOut)
+    throw new NotGradedError(
+      'verifier-timeout',
+      `The tests did not end within ${plan.timeoutSec} s; their container was killed.`,
+    );
+
+  const reward = readReward({
+    ...pick('rewardJson', collected.files.get('reward.json')),
+    ...pick('rewardTxt', collected.files.get('reward.txt')),
+  });
+  const report = readReports([...collected.files].map(([name, data]) => ({ name, data })));
+  record.judged(
+    reward,
+    report,
+    decide({
+      reward,
+      report,
+      expected: plan.expected,
+      setupFailed: markers.setupExit !== undefined && markers.setupExit !== 0,
+    }),
+  );
+  if (record.isGraded) {
+    if (outcome.oomKilled)
+      record.marks([
+        { rule: 'out-of-memory', message: 'Something in the grade container was killed for want of memory.' },
+      ]);
+    return;
+  }
+  if (outcome.oomKilled)
+    throw new NotGradedError(
+      'verifier-out-of-memory',
+      `The tests ran out of memory (limit ${plan.limits.memoryMb ?? 'none'} MB) and left no readable reward.`,
+    );
+  if (outcome.died) throw new NotGradedError('verifier-killed');
+}
+
+async function recordProcesses(container: ContainerHandle, record: GradeRecord, log: Log): Promise<void> {
+  try {
+    const left = (await container.processes())
+      .map((command) => command.trim())
+      .filter((command) => !ownCommands.includes(command) && !command.endsWith(' sh -c sleep infinity'));
+    record.evidence({ processesLeft: left.slice(0, 50) });
+    if (left.length > 0)
+      record.marks([
+        {
+          rule: 'processes-left',
+          message: `${left.length} process${left.length === 1 ? ' was' : 'es were'} still running when the tests had ended.`,
+        },
+      ]);
+  } catch (error) {
+    log.debug(`The processes left could not be listed: ${errorMessage(error)}`);
+  }
+}
+
+/** What the run changed outside of what it may change, and whether the tests are still themselves. */
+async function recordChanges(
+  container: ContainerHandle,
+  input: VerifyInput,
+  record: GradeRecord,
+  signal: AbortSignal,
+): Promise<void> {
+  const free = [...input.roots, '/logs', '/tmp', '/tests', '/dev'];
+  const [changes, altered] = await Promise.all([
+    container.changes(free, signal),
+    input.plan.testsDir ? alteredTests(container, input.plan.testsDir, signal) : [],
+  ]);
+  const parents = new Set(free.flatMap(ancestors));
+  const outside = changes.filter(
+    ({ kind, path: changed }) =>
+      !(kind === 'C' && parents.has(changed)) && !free.some((root) => isInside(changed, root)),
+  );
+  record.evidence({
+    changedOutside: topmost(outside)
+      .slice(0, 200)
+      .map(({ kind, path: changed }) => `${kind} ${changed}`),
+    testsAltered: altered,
+  });
+  if (altered.length > 0)
+    record.marks([
+      {
+        rule: 'tests-altered',
+        message: `${altered.length} file${altered.length === 1 ? '' : 's'} of /tests changed while the tests ran: ${altered.slice(0, 3).join(', ')}.`,
+      },
+    ]);
+}
+
+/** Without what follows from another entry: all below an added or removed folder, and folders changed by what is listed. */
+function topmost(changes: Awaited<ReturnType<ContainerHandle['changes']>>): typeof changes {
+  const whole = new Set(changes.filter(({ kind }) => kind !== 'C').map((change) => change.path));
+  const containers = new Set(changes.flatMap((change) => ancestors(change.path)));
+  return changes.filter(
+    (change) =>
+      !ancestors(change.path).some((ancestor) => whole.has(ancestor)) &&
+      !(change.kind === 'C' && containers.has(change.path)),
+  );
+}
+
+function ancestors(file: string): string[] {
+  const parts = file.split('/');
+  return parts.slice(2).map((_, index) => parts.slice(0, index + 2).join('/'));
+}
+
+function pick<K extends string>(key: K, value: Buffer | undefined): { [P in K]?: Buffer } {
+  return (value === undefined ? {} : { [key]: value }) as { [P in K]?: Buffer };
+}

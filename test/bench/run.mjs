@@ -1,0 +1,16 @@
+// `npm run bench`: bundles the bench with the core that it measures, and runs it.
+import { spawnSync } from 'node:child_process';
+import { build } from 'esbuild';
+
+await build({
+  entryPoints: ['test/bench/bench.ts'],
+  outfile: 'dist/bench.cjs',
+  bundle: true,
+  platform: 'node',
+  target: 'node20',
+  format: 'cjs',
+  external: ['cpu-features'],
+  loader: { '.node': 'empty' },
+  logLevel: 'warning',
+});
+process.exit(spawnSync(process.execPath, ['dist/bench.cjs'], { stdio: 'inherit' }).status ?? 1);
