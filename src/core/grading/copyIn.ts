@@ -15,6 +15,11 @@ mkdir -p /tests /logs/verifier /logs/artifacts
 find /logs/verifier -mindepth 1 -maxdepth 1 -exec rm -rf {} +
 chmod 777 /logs/verifier /logs/artifacts`;
 
+/** The look found no GNU find, and ended there. */
+export const noFindExit = 97;
+/** Bytes of listing kept: some 4 million entries. */
+export const listingBytes = 512 * 1024 * 1024;
+
 /**
  * One look before the tests: a connection attempt (to a documentation address, RFC 5737), whether test.sh is there,
  * and every entry as it arrived. `%T@` and the other formats are GNU find's.
@@ -24,9 +29,7 @@ chmod +x /tests/test.sh 2>/dev/null
 if [ -f /tests/test.sh ]; then echo script >&2; fi
 if (bash -c 'exec 3<>/dev/tcp/198.51.100.1/80') 2>/tmp/.probe.$$; then echo "connected" >&2; else echo "failed $(head -n 1 /tmp/.probe.$$)" >&2; fi
 rm -f /tmp/.probe.$$
-find "$@" -printf '%y\\t%m\\t%s\\t%T@\\t%l\\0%p\\0' 2>/dev/null || echo nofind >&2`;
-
-const listingBytes = 512 * 1024 * 1024;
+find "$@" -printf '%y\\t%m\\t%s\\t%T@\\t%l\\0%p\\0' 2>/dev/null || { echo nofind >&2; exit ${noFindExit}; }`;
 
 export async function prepareContainer(
   container: ContainerHandle,
@@ -108,32 +111,60 @@ export interface Inspection {
 
 const maxDiffering = 50;
 
+/** The look as a shell script, to be run as root: by itself, or in front of the tests in the same exec. */
+export function lookScript(
+  roots: readonly string[],
+  submission: Submission,
+): { script: string; args: readonly string[] } {
+  return { script: inspectScript, args: roots.filter((root) => isHeld(root, submission)) };
+}
+
+/** Looks, in an exec of its own. */
 export async function inspectContainer(
   container: ContainerHandle,
   roots: readonly string[],
   submission: Submission,
   signal: AbortSignal,
 ): Promise<Inspection> {
-  const held = roots.filter((root) => isHeld(root, submission));
+  const { script, args } = lookScript(roots, submission);
   const { stdout, stderr } = await container.exec(
-    { command: ['sh', '-c', inspectScript, 'sh', ...held], user: '0', keepBytes: listingBytes },
+    { command: ['sh', '-c', script, 'sh', ...args], user: '0', keepBytes: listingBytes },
     signal,
   );
+  return (
+    readLook(stdout, stderr, submission) ?? inspectByArchive(container, args, stderr, submission, signal)
+  );
+}
+
+/** What a look printed; undefined when the image has no GNU find. */
+export function readLook(stdout: Buffer, stderr: Buffer, submission: Submission): Inspection | undefined {
+  if (stderr.toString('latin1').split('\n').includes('nofind')) return undefined;
+  return inspectionOf(stderr, submission, parseListing(stdout));
+}
+
+/** For images without GNU find: the engine's own archive says the same of the files. */
+export async function inspectByArchive(
+  container: ContainerHandle,
+  held: readonly string[],
+  stderr: Buffer,
+  submission: Submission,
+  signal: AbortSignal,
+): Promise<Inspection> {
+  return inspectionOf(stderr, submission, await listByArchive(container, held, signal));
+}
+
+function inspectionOf(
+  stderr: Buffer,
+  submission: Submission,
+  arrived: ReadonlyMap<string, Arrived>,
+): Inspection {
   const lines = stderr.toString('utf8').split('\n');
   const connected = lines.includes('connected');
-  const detail =
-    lines
-      .find((line) => line.startsWith('failed'))
-      ?.slice('failed '.length)
-      .replace(/^bash: (?:line \d+: )?/, '') ?? '';
-  const arrived =
-    lines.includes('nofind') && stdout.length === 0
-      ? await listByArchive(container, held, signal)
-      : parseListing(stdout);
+  const detail = lines.find((line) => line.startsWith('failed'))?.slice('failed '.length) ?? '';
   return {
     hasTestScript: lines.includes('script'),
     probe: connected ? 'connected' : 'failed as it should',
-    probeDetail: connected ? 'A connection was made.' : detail,
+    probeDetail: connected ? 'A connection was made.' : detail.replace(/^bash: (?:line \d+: )?/, ''),
     checked: submission.entries.length,
     differing: compareArrival(submission.entries, arrived),
   };
@@ -215,7 +246,6 @@ function parseListing(output: Buffer): Map<string, Arrived> {
   return arrived;
 }
 
-/** For images whose find is not GNU's: the engine's own archive says the same. */
 async function listByArchive(
   container: ContainerHandle,
   roots: readonly string[],

@@ -139,33 +139,47 @@ async function gradeInto(
   const workdir = plan.workdir ?? image.workdir;
   const roots = submissionRoots(plan, workdir);
 
-  const submission = await takeSubmission(
+  // The container starts while a folder is still being read; the reference solution needs a container of its own first.
+  const stopTaking = new AbortController();
+  const context = { workdir, roots, dir, env, options: imageOptions };
+  const taking = takeSubmission(
     record,
     engine,
     plan,
     image,
-    { workdir, roots, dir, env, options: imageOptions },
-    signal,
+    context,
+    AbortSignal.any([signal, stopTaking.signal]),
   );
-  record.submission(submission);
-  requireArtifacts(plan, submission, roots, workdir);
-  await verifySubmission(
-    engine,
-    {
-      plan,
-      image,
-      workdir,
-      roots,
-      submission,
-      dir,
-      env,
-      keep: options.keep ?? false,
-      live: options.live ?? false,
-      log: deps.log,
-    },
-    record,
-    signal,
-  );
+  taking.catch(() => undefined);
+  if (plan.source.kind === 'solution') await taking;
+  const submission = taking.then((taken) => {
+    record.submission(taken);
+    requireArtifacts(plan, taken, roots, workdir);
+    return taken;
+  });
+  submission.catch(() => undefined);
+  try {
+    await verifySubmission(
+      engine,
+      {
+        plan,
+        image,
+        workdir,
+        roots,
+        submission,
+        dir,
+        env,
+        keep: options.keep ?? false,
+        live: options.live ?? false,
+        log: deps.log,
+      },
+      record,
+      signal,
+    );
+  } finally {
+    stopTaking.abort();
+    await submission.catch(() => undefined);
+  }
 }
 
 interface TakeContext {
@@ -209,7 +223,6 @@ async function takeSubmission(
     record.marks(solved.marks);
     return solved.submission;
   }
-  record.phase('submission', 'Taking the submission');
   switch (plan.source.kind) {
     case 'folder':
       return submissionFromFolder(plan.source.path, take);

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { CancelledError } from '#core/base/errors.ts';
 import type { ContainerHandle } from '#core/container/engine.ts';
 import { EngineError } from '#core/container/engine.ts';
+import { listingBytes } from './copyIn.ts';
 
 export interface RunOptions {
   readonly workdir: string;
@@ -9,6 +10,8 @@ export interface RunOptions {
   readonly env: Readonly<Record<string, string>>;
   /** Seconds from the script's start. */
   readonly timeoutSec: number;
+  /** Run in front of the tests, in the same exec and as the same user (root); tests do not run if it fails. */
+  readonly first?: { readonly script: string; readonly args: readonly string[] } | undefined;
   /** Gets the script's output as it comes. */
   readonly onOutput?: ((chunk: string) => void) | undefined;
 }
@@ -22,7 +25,13 @@ export interface RunOutcome {
   readonly died: boolean;
   /** Epoch milliseconds. */
   readonly endedAt: number;
+  /** What `first` printed. */
+  readonly stdout: Buffer;
+  readonly stderr: Buffer;
 }
+
+const nothing = Buffer.alloc(0);
+const ended = { exitCode: null, died: false, stdout: nothing, stderr: nothing };
 
 /** As Harbor runs it (harbor.md §4.5). */
 const runCommand = '(/tests/test.sh) > /logs/verifier/test-stdout.txt 2>&1';
@@ -65,9 +74,12 @@ export async function runTests(
     ? follow(container, options.onOutput, AbortSignal.any([signal, following.signal]))
     : Promise.resolve();
   try {
-    const { exitCode } = await container.exec(
+    const { exitCode, stdout, stderr } = await container.exec(
       {
-        command: ['bash', '-c', runCommand],
+        command: options.first
+          ? ['sh', '-c', `${options.first.script}\nexec bash -c '${runCommand}'`, 'sh', ...options.first.args]
+          : ['bash', '-c', runCommand],
+        keepBytes: listingBytes,
         workdir: options.workdir,
         env: options.env,
         ...(options.user === undefined ? {} : { user: options.user }),
@@ -75,17 +87,17 @@ export async function runTests(
       AbortSignal.any([signal, giveUp.signal]),
     );
     const endedAt = Date.now();
-    if (timedOut) return { exitCode: null, timedOut, oomKilled, died: false, endedAt };
+    if (timedOut) return { ...ended, timedOut, oomKilled, endedAt, stdout, stderr };
     const { running, oomKilled: byState } = await container.state(signal);
     if (options.onOutput) await Promise.race([follower, delay(followGraceMs)]);
-    return { exitCode, timedOut, oomKilled: oomKilled || byState, died: !running, endedAt };
+    return { exitCode, timedOut, oomKilled: oomKilled || byState, died: !running, endedAt, stdout, stderr };
   } catch (error) {
     if (giveUp.signal.aborted && !signal.aborted)
       throw new EngineError('lost', 'The engine did not end the container after its deadline.', {
         cause: error,
       });
     if (signal.aborted) throw new CancelledError();
-    if (timedOut) return { exitCode: null, timedOut, oomKilled, died: false, endedAt: Date.now() };
+    if (timedOut) return { ...ended, timedOut, oomKilled, endedAt: Date.now() };
     throw error;
   } finally {
     clearTimeout(timer);

@@ -7,7 +7,17 @@ import { decide } from '#core/report/decide.ts';
 import { readReports } from '#core/report/readReports.ts';
 import { readReward } from '#core/report/readReward.ts';
 import { alteredTests, type Collected, collectVerifierFolder } from './collect.ts';
-import { copyIn, inspectContainer, prepareContainer, verifierIds } from './copyIn.ts';
+import {
+  copyIn,
+  type Inspection,
+  inspectByArchive,
+  inspectContainer,
+  lookScript,
+  noFindExit,
+  prepareContainer,
+  readLook,
+  verifierIds,
+} from './copyIn.ts';
 import type { Environments } from './environments.ts';
 import { withContainer } from './gradeContainer.ts';
 import { printsMarkers, readMarkers } from './markers.ts';
@@ -22,7 +32,8 @@ export interface VerifyInput {
   readonly image: ImageInfo;
   readonly workdir: string;
   readonly roots: readonly string[];
-  readonly submission: Submission;
+  /** May still be under way while the container starts. */
+  readonly submission: Promise<Submission>;
   /** The grade's folder. */
   readonly dir: string;
   readonly env: Environments;
@@ -64,35 +75,49 @@ async function verifyIn(
   record: GradeRecord,
   signal: AbortSignal,
 ): Promise<void> {
-  const { plan, submission, roots } = input;
+  const { plan, roots } = input;
+  record.phase('submission', 'Taking the submission');
+  const submission = await input.submission;
   record.phase('copy', 'Copying the submission and the tests in');
   await prepareContainer(container, roots, submission, signal);
   const owner = await verifierIds(container, plan.user, input.image.user, signal);
   await copyIn(container, submission, plan.testsDir, owner, signal);
-  const inspection = await inspectContainer(container, roots, submission, signal);
-  record.evidence({
-    network: { mode: 'none', probe: inspection.probe, detail: inspection.probeDetail },
-    arrival: { checked: inspection.checked, differing: inspection.differing },
-  });
-  if (inspection.differing.length > 0)
-    throw new NotGradedError(
-      'copy-incomplete',
-      `The submission did not arrive whole: ${inspection.differing.slice(0, 3).join('; ')}.`,
+  const run = (first?: ReturnType<typeof lookScript>): Promise<RunOutcome> => {
+    record.phase('verify', 'Running the hidden tests');
+    return runTests(
+      container,
+      {
+        workdir: input.workdir,
+        user: plan.user,
+        env: input.env.verifier,
+        timeoutSec: plan.timeoutSec,
+        first,
+        onOutput: input.live ? (chunk) => record.output(chunk) : undefined,
+      },
+      signal,
     );
-  if (!inspection.hasTestScript) throw new NotGradedError('test-script-missing');
-
-  record.phase('verify', 'Running the hidden tests');
-  const outcome = await runTests(
-    container,
-    {
-      workdir: input.workdir,
-      user: plan.user,
-      env: input.env.verifier,
-      timeoutSec: plan.timeoutSec,
-      onOutput: input.live ? (chunk) => record.output(chunk) : undefined,
-    },
-    signal,
-  );
+  };
+  let outcome: RunOutcome;
+  if (owner.uid === 0) {
+    // Root looks and tests in one exec, which spares a third of the time that copying takes.
+    const look = lookScript(roots, submission);
+    outcome = await run(look);
+    const inspection =
+      outcome.stderr.length > 0 ? readLook(outcome.stdout, outcome.stderr, submission) : undefined;
+    // A run that was ended from outside may have cut the look short; its reason is the ending.
+    if (inspection && (outcome.timedOut || outcome.died)) recordInspection(inspection, record);
+    else if (inspection) requireArrival(inspection, record);
+    else if (outcome.exitCode === noFindExit) {
+      requireArrival(
+        await inspectByArchive(container, look.args, outcome.stderr, submission, signal),
+        record,
+      );
+      outcome = await run();
+    }
+  } else {
+    requireArrival(await inspectContainer(container, roots, submission, signal), record);
+    outcome = await run();
+  }
   record.evidence({ exitCode: outcome.exitCode, oomKilled: outcome.oomKilled, timeoutSec: plan.timeoutSec });
 
   record.phase('collect', 'Reading the results');
@@ -105,6 +130,24 @@ async function verifyIn(
   ]);
   record.marks(collected.marks);
   await judge(input, outcome, collected, record);
+}
+
+function recordInspection(inspection: Inspection, record: GradeRecord): void {
+  record.evidence({
+    network: { mode: 'none', probe: inspection.probe, detail: inspection.probeDetail },
+    arrival: { checked: inspection.checked, differing: inspection.differing },
+  });
+}
+
+/** Nothing counts of a grade whose submission did not arrive whole, or that had no tests. */
+function requireArrival(inspection: Inspection, record: GradeRecord): void {
+  recordInspection(inspection, record);
+  if (inspection.differing.length > 0)
+    throw new NotGradedError(
+      'copy-incomplete',
+      `The submission did not arrive whole: ${inspection.differing.slice(0, 3).join('; ')}.`,
+    );
+  if (!inspection.hasTestScript) throw new NotGradedError('test-script-missing');
 }
 
 async function judge(
