@@ -3,6 +3,7 @@ import { mkdir, open } from 'node:fs/promises';
 import path from 'node:path';
 import type { ContainerHandle } from '#core/container/engine.ts';
 import { walkFolder } from '#core/container/folderTar.ts';
+import { Tail } from '#core/container/streams.ts';
 import { fromBinary } from '#core/container/tarHeader.ts';
 import { readTar } from '#core/container/tarStream.ts';
 import type { Mark } from '#core/report/types.ts';
@@ -14,10 +15,14 @@ const folderCap = 8 * 1024 ** 3;
 const readCap = 256 * 1024 ** 2;
 /** Bytes kept of the end of test-stdout.txt, for messages and markers. */
 const tailCap = 1024 ** 2;
+/** Bytes kept of its beginning, where phases and failed fetches are told. */
+const headCap = 256 * 1024;
 
 export interface Collected {
   /** Reports and rewards, by name in /logs/verifier. */
   readonly files: ReadonlyMap<string, Buffer>;
+  /** The beginning of test-stdout.txt where it is longer than its tail, else empty. */
+  readonly outputHead: string;
   /** The end of test-stdout.txt. */
   readonly outputTail: string;
   readonly marks: readonly Mark[];
@@ -31,6 +36,7 @@ export async function collectVerifierFolder(
 ): Promise<Collected> {
   const files = new Map<string, Buffer>();
   const marks: Mark[] = [];
+  let outputHead = '';
   let outputTail = '';
   let total = 0;
   await mkdir(dir, { recursive: true });
@@ -38,6 +44,7 @@ export async function collectVerifierFolder(
   if (!archive)
     return {
       files,
+      outputHead,
       outputTail,
       marks: [{ rule: 'verifier-folder-gone', message: 'The tests removed /logs/verifier.' }],
     };
@@ -68,35 +75,37 @@ export async function collectVerifierFolder(
       continue;
     }
     const wanted = /(?:\.json|^reward\.txt)$/.test(relative) && header.size <= readCap;
-    const { data, tail } = await writeBody(target, body, wanted);
+    const { data, head, tail } = await writeBody(target, body, wanted);
     if (data) files.set(relative, data);
-    if (relative === 'test-stdout.txt') outputTail = tail.toString('utf8');
+    if (relative === 'test-stdout.txt') {
+      outputHead = header.size > tailCap ? head.toString('utf8') : '';
+      outputTail = tail.toString('utf8');
+    }
   }
-  return { files, outputTail, marks };
+  return { files, outputHead, outputTail, marks };
 }
 
 async function writeBody(
   target: string,
   body: AsyncIterable<Buffer>,
   keep: boolean,
-): Promise<{ data: Buffer | undefined; tail: Buffer }> {
+): Promise<{ data: Buffer | undefined; head: Buffer; tail: Buffer }> {
   await mkdir(path.dirname(target), { recursive: true });
   const handle = await open(target, 'w');
   const kept: Buffer[] = [];
-  let tail = Buffer.alloc(0);
+  const tail = new Tail(tailCap);
+  let head = Buffer.alloc(0);
   try {
     for await (const chunk of body) {
       await handle.write(chunk);
       if (keep) kept.push(Buffer.from(chunk));
-      tail =
-        chunk.length >= tailCap
-          ? Buffer.from(chunk.subarray(chunk.length - tailCap))
-          : Buffer.concat([tail, chunk]).subarray(-tailCap);
+      if (head.length < headCap) head = Buffer.concat([head, chunk.subarray(0, headCap - head.length)]);
+      tail.write(chunk);
     }
   } finally {
     await handle.close();
   }
-  return { data: keep ? Buffer.concat(kept) : undefined, tail };
+  return { data: keep ? Buffer.concat(kept) : undefined, head, tail: tail.bytes() };
 }
 
 /** A path below `dir` for a name that is safe on every host; undefined for one that is not. */

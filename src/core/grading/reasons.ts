@@ -125,6 +125,11 @@ export const notGradedReasons = {
     text: 'The grade container ended before the tests did.',
     nextStep: 'Read test-stdout.txt in the grade folder.',
   },
+  'verifier-needs-network': {
+    cause: 'task',
+    text: 'The verifier needs the network, and grades run without one.',
+    nextStep: "Bake what test.sh fetches into the task's image, then grade again.",
+  },
   'reward-missing': {
     cause: 'unknown',
     text: 'The tests ended without writing a reward.',

@@ -6,6 +6,7 @@ import type { ContainerEngine, ContainerHandle, ImageInfo } from '#core/containe
 import { decide } from '#core/report/decide.ts';
 import { readReports } from '#core/report/readReports.ts';
 import { readReward } from '#core/report/readReward.ts';
+import { mainReward } from '#core/report/rewardKind.ts';
 import { alteredTests, type Collected, collectVerifierFolder } from './collect.ts';
 import {
   copyIn,
@@ -21,6 +22,7 @@ import {
 import type { Environments } from './environments.ts';
 import { withContainer } from './gradeContainer.ts';
 import { printsMarkers, readMarkers } from './markers.ts';
+import { neededNetwork } from './needsNetwork.ts';
 import { type GradePlan, isInside } from './plan.ts';
 import { NotGradedError } from './reasons.ts';
 import type { GradeRecord } from './record.ts';
@@ -160,7 +162,9 @@ async function judge(
   const script = plan.testsDir
     ? await readFile(path.join(plan.testsDir, 'test.sh'), 'utf8').catch(() => '')
     : '';
-  const markers = printsMarkers(script) ? readMarkers(collected.outputTail, outcome.endedAt) : {};
+  const markers = printsMarkers(script)
+    ? readMarkers(collected.outputHead + collected.outputTail, outcome.endedAt)
+    : {};
   record.phasesFromMarkers(markers);
   if (outcome.timedOut)
     throw new NotGradedError(
@@ -183,6 +187,15 @@ async function judge(
       setupFailed: markers.setupExit !== undefined && markers.setupExit !== 0,
     }),
   );
+  const fetch =
+    mainReward(reward).value === 1
+      ? undefined
+      : neededNetwork(script, collected.outputHead + collected.outputTail, report);
+  if (fetch !== undefined)
+    throw new NotGradedError(
+      'verifier-needs-network',
+      `The task's test.sh fetches something, and the container has no network: "${fetch}".`,
+    );
   if (record.isGraded) {
     if (outcome.oomKilled)
       record.marks([
