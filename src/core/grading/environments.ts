@@ -5,7 +5,10 @@ import { NotGradedError } from './reasons.ts';
 
 /** Environment tables with their host variables filled in. */
 export interface Environments {
+  /** Of the verifier's container. */
   readonly container: Readonly<Record<string, string>>;
+  /** Of the builder's container. */
+  readonly agent: Readonly<Record<string, string>>;
   readonly verifier: Readonly<Record<string, string>>;
   readonly solution: Readonly<Record<string, string>>;
 }
@@ -21,8 +24,9 @@ export async function resolveEnvironments(
 ): Promise<Environments> {
   const { config, verifierMode, verifierEnvironment } = plan.task;
   const container = verifierMode === 'separate' ? verifierEnvironment.env : config.environment.env;
+  const agent = builds(plan) ? config.environment.env : {};
   const solution = plan.source.kind === 'solution' ? config.solution.env : {};
-  const tables = [container, config.verifier.env, solution];
+  const tables = [container, agent, config.verifier.env, solution];
   const wanted = [...new Set(tables.flatMap(wantedHostVariables).map(({ name }) => name))].filter(
     (name) => hostEnv[name] !== undefined,
   );
@@ -35,6 +39,7 @@ export async function resolveEnvironments(
   try {
     return {
       container: resolveEnv(container, hostEnv),
+      agent: resolveEnv(agent, hostEnv),
       verifier: resolveEnv(config.verifier.env, hostEnv),
       solution: resolveEnv(solution, hostEnv),
     };
@@ -46,4 +51,9 @@ export async function resolveEnvironments(
       });
     throw error;
   }
+}
+
+/** True when something runs in a container of the builder's kind before the grade. */
+function builds({ source, task }: GradePlan): boolean {
+  return source.kind === 'solution' || task.config.verifier.collect.length > 0;
 }

@@ -8,6 +8,7 @@ import { FolderChangedError } from '#core/container/folderTar.ts';
 import { ensureImage } from '#core/container/images.ts';
 import { contentDigest, environmentId, testsDigest } from '#core/task/digest.ts';
 import type { Task } from '#core/task/types.ts';
+import { collectFrom } from './collectHooks.ts';
 import { type Environments, resolveEnvironments } from './environments.ts';
 import { type GradePlan, planGrade, submissionRoots } from './plan.ts';
 import { NotGradedError, reasonOf } from './reasons.ts';
@@ -198,36 +199,44 @@ async function takeSubmission(
   context: TakeContext,
   signal: AbortSignal,
 ): Promise<Submission> {
-  const { roots, dir, workdir } = context;
-  const take = { roots, dir, signal };
+  const { roots, dir, workdir, env, options } = context;
+  const take = { roots, dir, exclude: plan.exclude, signal };
+  const builderImage = (): Promise<ImageInfo> =>
+    plan.solutionImage === plan.image
+      ? Promise.resolve(image)
+      : ensureImage(engine, plan.solutionImage, options);
   if (plan.source.kind === 'solution') {
     record.phase('solution', 'Running the reference solution');
-    const solutionImage =
-      plan.solutionImage === plan.image
-        ? image
-        : await ensureImage(engine, plan.solutionImage, context.options);
-    const solved = await solveAndTake(
-      engine,
-      plan,
-      {
-        image: solutionImage,
-        workdir,
-        roots,
-        dir,
-        containerEnv: context.env.container,
-        env: context.env.solution,
-        log: context.options.log,
-      },
-      signal,
-    );
+    const solving = {
+      image: await builderImage(),
+      workdir,
+      roots,
+      dir,
+      containerEnv: env.agent,
+      env: env.solution,
+      log: options.log,
+    };
+    const solved = await solveAndTake(engine, plan, solving, signal);
     record.marks(solved.marks);
     return solved.submission;
   }
-  switch (plan.source.kind) {
+  const taken = await takeFrom(plan.source, take);
+  if (plan.task.config.verifier.collect.length === 0) return taken;
+  const staging = { image: await builderImage(), workdir, roots, dir, env: env.agent, log: options.log };
+  const collected = await collectFrom(engine, plan, taken, staging, signal);
+  record.marks(collected.marks);
+  return collected.submission;
+}
+
+function takeFrom(
+  source: Exclude<SubmissionSource, { kind: 'solution' }>,
+  take: Parameters<typeof emptySubmission>[0],
+): Promise<Submission> {
+  switch (source.kind) {
     case 'folder':
-      return submissionFromFolder(plan.source.path, take);
+      return submissionFromFolder(source.path, take);
     case 'tar':
-      return submissionFromTar(plan.source.path, take);
+      return submissionFromTar(source.path, take);
     case 'empty':
       return emptySubmission(take);
   }

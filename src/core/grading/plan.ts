@@ -4,6 +4,7 @@ import type { EngineInfo } from '#core/container/engine.ts';
 import type { ImagePlan } from '#core/container/images.ts';
 import { normaliseArtifacts } from '#core/task/artifacts.ts';
 import type { ArtifactConfig, EnvironmentConfig, Task } from '#core/task/types.ts';
+import { excludeMatcher } from './excludes.ts';
 import { NotGradedError } from './reasons.ts';
 import type { SubmissionSource } from './types.ts';
 
@@ -20,11 +21,15 @@ export interface GradePlan {
   readonly workdir: string | undefined;
   /** Declared artifacts and Harbor's `/logs/artifacts`; the workdir comes on top. */
   readonly artifacts: readonly ArtifactConfig[];
+  /** Entries that the artifacts' `exclude` lists leave out. */
+  readonly exclude: (name: string) => boolean;
   /** Folder merged onto /tests; undefined where the verifier's image owns /tests. */
   readonly testsDir: string | undefined;
   readonly user: string | undefined;
   readonly timeoutSec: number;
   readonly limits: Limits;
+  /** Of the builder's own container: the reference solution and collect commands run in one. */
+  readonly agentLimits: Limits;
   /** The task allows the verifier a network; it is graded without one all the same. */
   readonly networkWanted: boolean;
   readonly expected: number | undefined;
@@ -61,6 +66,7 @@ export async function planGrade(
   const image = separate ? await imageOfVerifier(task, taskImage, options) : taskImage;
   const ownsTests = image.kind === 'build' && image.context === path.join(task.dir, 'tests');
   const testsDir = path.join(task.dir, 'tests');
+  const artifacts = normaliseArtifacts(task);
   const network = task.config.verifier.network_mode ?? environment.network_mode;
   return {
     task,
@@ -69,11 +75,13 @@ export async function planGrade(
     image,
     solutionImage: taskImage,
     workdir: environment.workdir ?? undefined,
-    artifacts: normaliseArtifacts(task),
+    artifacts,
+    exclude: excludeMatcher(artifacts),
     testsDir: !ownsTests && existsSync(testsDir) ? testsDir : undefined,
     user: userText(task.config.verifier.user),
     timeoutSec: options.timeoutSec ?? task.config.verifier.timeout_sec,
     limits: clampLimits(environment, engine),
+    agentLimits: clampLimits(task.config.environment, engine),
     networkWanted: network !== 'no-network',
     expected: task.testCaseCount,
   };

@@ -109,6 +109,11 @@ export const notGradedReasons = {
     text: 'The submission did not arrive whole in the grade container.',
     nextStep: 'Grade again; the differing paths are in the evidence.',
   },
+  'healthcheck-failed': {
+    cause: 'task',
+    text: "The task's healthcheck did not succeed.",
+    nextStep: 'Run the [environment.healthcheck] command in the container, or mend it.',
+  },
   'verifier-timeout': {
     cause: 'unknown',
     text: 'The tests did not end in time.',

@@ -6,10 +6,12 @@ import type { ContainerEngine, ImageInfo } from '#core/container/engine.ts';
 import { walkFolder } from '#core/container/folderTar.ts';
 import { writeTar } from '#core/container/tarStream.ts';
 import type { Mark } from '#core/report/types.ts';
+import { runCollectHooks } from './collectHooks.ts';
 import { withContainer } from './gradeContainer.ts';
+import { awaitHealthy } from './healthcheck.ts';
 import type { GradePlan } from './plan.ts';
 import { NotGradedError } from './reasons.ts';
-import { type Submission, submissionFromArchives } from './submission.ts';
+import { archivesOf, type Submission, submissionFromArchives } from './submission.ts';
 
 export interface SolutionOptions {
   readonly image: ImageInfo;
@@ -45,7 +47,7 @@ export async function solveAndTake(
     engine,
     {
       image: options.image,
-      limits: plan.limits,
+      limits: plan.agentLimits,
       env: options.containerEnv,
       workdir: task.config.environment.workdir ?? undefined,
       network: network === 'no-network' ? 'none' : 'bridge',
@@ -73,6 +75,8 @@ export async function solveAndTake(
         signal,
       );
       await container.exec({ command: ['chmod', '+x', '/solution/solve.sh'], user: '0' }, signal);
+      if (task.config.environment.healthcheck)
+        await awaitHealthy(container, task.config.environment.healthcheck, options.workdir, signal);
       const output = await open(path.join(options.dir, 'solution.txt'), 'w');
       let written = 0;
       try {
@@ -89,15 +93,18 @@ export async function solveAndTake(
           },
           signal,
         );
+        const collected = await runCollectHooks(
+          container,
+          task.config.verifier.collect,
+          options.workdir,
+          signal,
+        );
         await container.kill();
-        const archives = [];
-        for (const root of options.roots) {
-          const archive = await container.getArchive(root, signal);
-          if (archive) archives.push({ root, archive });
-        }
+        const archives = await archivesOf(container, options.roots, signal);
         const submission = await submissionFromArchives(archives, {
           roots: options.roots,
           dir: options.dir,
+          exclude: plan.exclude,
           signal,
         });
         const marks =
@@ -109,7 +116,7 @@ export async function solveAndTake(
                   message: `solution/solve.sh ended with exit code ${exitCode}${network === 'no-network' ? ' (it ran without a network)' : ''}; see solution.txt.`,
                 },
               ];
-        return { submission, marks };
+        return { submission, marks: [...marks, ...collected] };
       } finally {
         await output.close();
       }

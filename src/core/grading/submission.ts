@@ -6,6 +6,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import { errorCode, throwIfCancelled, UserError } from '#core/base/errors.ts';
+import type { ContainerHandle } from '#core/container/engine.ts';
 import { FolderChangedError, walkFolder } from '#core/container/folderTar.ts';
 import { coalesce } from '#core/container/streams.ts';
 import { fromBinary, TarFormatError, type TarHeader, toBinary } from '#core/container/tarHeader.ts';
@@ -32,6 +33,8 @@ export interface TakeOptions {
   readonly roots: readonly string[];
   /** Folder that the file is kept in. */
   readonly dir: string;
+  /** Entries that the task leaves out of its artifacts; the name has no slash in front. */
+  readonly exclude?: ((name: string) => boolean) | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -105,6 +108,20 @@ export function emptySubmission(options: TakeOptions): Promise<Submission> {
   return keep([{ header, body: noBody }], (name) => name, [], options);
 }
 
+/** The archives of those roots that exist in a container. */
+export async function archivesOf(
+  container: ContainerHandle,
+  roots: readonly string[],
+  signal: AbortSignal,
+): Promise<{ root: string; archive: AsyncIterable<Buffer> }[]> {
+  const archives = [];
+  for (const root of roots) {
+    const archive = await container.getArchive(root, signal);
+    if (archive) archives.push({ root, archive });
+  }
+  return archives;
+}
+
 /** What an engine's archives of each root hold; each archive's names start with the last part of its root. */
 export function submissionFromArchives(
   archives: readonly { readonly root: string; readonly archive: AsyncIterable<Buffer> }[],
@@ -151,7 +168,10 @@ async function keep(
   let bytes = 0;
   const normal = normaliseEntries(toAsync(source), {
     roots: options.roots.map((root) => root.replace(/^\/+/, '')),
-    rename: renameEntry,
+    rename: (name) => {
+      const renamed = renameEntry(name);
+      return renamed !== undefined && options.exclude?.(fromBinary(renamed)) ? undefined : renamed;
+    },
     onSkipped: (name, what) => skipped.push(`${fromBinary(name)} (${what})`),
   });
   async function* recorded(): AsyncGenerator<TarEntry> {

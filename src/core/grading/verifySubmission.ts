@@ -21,6 +21,7 @@ import {
 } from './copyIn.ts';
 import type { Environments } from './environments.ts';
 import { withContainer } from './gradeContainer.ts';
+import { awaitHealthy } from './healthcheck.ts';
 import { printsMarkers, readMarkers } from './markers.ts';
 import { neededNetwork } from './needsNetwork.ts';
 import { type GradePlan, isInside } from './plan.ts';
@@ -78,6 +79,10 @@ async function verifyIn(
   signal: AbortSignal,
 ): Promise<void> {
   const { plan, roots } = input;
+  const { healthcheck } = plan.task.config.environment;
+  // A shared verifier's container is the builder's, which is healthy before work begins.
+  if (plan.mode !== 'separate' && healthcheck)
+    await awaitHealthy(container, healthcheck, input.workdir, signal);
   record.phase('submission', 'Taking the submission');
   const submission = await input.submission;
   record.phase('copy', 'Copying the submission and the tests in');

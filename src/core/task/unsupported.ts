@@ -81,21 +81,6 @@ export const UNSUPPORTED_SHAPES: readonly UnsupportedShape[] = [
       return { what: 'Collect commands in other services', key: ['verifier', 'collect', index, 'service'] };
     },
   },
-  {
-    code: 'unsupported-collect',
-    find: ({ config }) =>
-      config.verifier.collect.some((hook) => hook.service === 'main')
-        ? { what: 'Collect commands ([[verifier.collect]])', key: ['verifier', 'collect'] }
-        : undefined,
-  },
-  {
-    // A separate verifier's container never gets the healthcheck (harbor.md §0 step 3).
-    code: 'unsupported-healthcheck',
-    find: ({ config, verifier }) =>
-      verifier.mode === 'shared' && config.environment.healthcheck !== null
-        ? { what: 'Shared verifiers with a healthcheck', key: ['environment', 'healthcheck'] }
-        : undefined,
-  },
 ];
 
 function windows(key: readonly string[]): Finding {

@@ -86,13 +86,13 @@ describe('loadTask', () => {
       [],
     ],
     ['sidecar', { 'task.toml': 'artifacts = [{ source = "/x", service = "db" }]' }, ['unsupported-sidecar']],
-    ['collect', { 'task.toml': '[[verifier.collect]]\ncommand = "x"' }, ['unsupported-collect']],
+    ['collect', { 'task.toml': '[[verifier.collect]]\ncommand = "x"' }, []],
     [
       'collect in a sidecar',
       { 'task.toml': '[[verifier.collect]]\ncommand = "x"\nservice = "db"' },
       ['unsupported-sidecar'],
     ],
-    ['healthcheck', { 'task.toml': '[environment.healthcheck]\ncommand = "x"' }, ['unsupported-healthcheck']],
+    ['healthcheck', { 'task.toml': '[environment.healthcheck]\ncommand = "x"' }, []],
     ['healthcheck, separate', { 'task.toml': `${SEPARATE}[environment.healthcheck]\ncommand = "x"` }, []],
     ['mcp servers', { 'task.toml': '[[environment.mcp_servers]]\nname = "m"\nurl = "x"' }, []],
   ])('names the shape: %s', async (_, files, expected) => {
