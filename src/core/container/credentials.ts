@@ -29,7 +29,7 @@ export function registryOf(reference: string): string {
   const first = reference.split('/')[0] ?? '';
   const isHost =
     reference.includes('/') && (first.includes('.') || first.includes(':') || first === 'localhost');
-  return isHost ? first : 'docker.io';
+  return isHost && first !== 'index.docker.io' ? first : 'docker.io';
 }
 
 /**
@@ -40,7 +40,7 @@ export async function findCredentials(
   registry: string,
   env: NodeJS.ProcessEnv,
 ): Promise<RegistryAuth | undefined> {
-  const folder = env.DOCKER_CONFIG ?? path.join(env.HOME ?? homedir(), '.docker');
+  const folder = env.DOCKER_CONFIG || path.join(env.HOME ?? homedir(), '.docker');
   let config: z.infer<typeof clientConfig> | undefined;
   try {
     config = clientConfig.safeParse(
@@ -54,11 +54,17 @@ export async function findCredentials(
   const helper = config.credHelpers[registry] ?? config.credHelpers[key] ?? config.credsStore;
   const fromHelper = helper ? await askHelper(helper, key, env) : undefined;
   if (fromHelper) return { ...fromHelper, serveraddress: key };
-  const stored = config.auths[key] ?? config.auths[`https://${registry}`] ?? config.auths[registry];
+  const stored =
+    config.auths[key] ?? Object.entries(config.auths).find(([name]) => hostOf(name) === registry)?.[1];
   if (stored?.identitytoken) return { identitytoken: stored.identitytoken, serveraddress: key };
   if (!stored?.auth) return undefined;
   const [username, ...password] = Buffer.from(stored.auth, 'base64').toString('utf8').split(':');
   return { username: username ?? '', password: password.join(':'), serveraddress: key };
+}
+
+/** Older clients wrote an address with a scheme and a path: `https://registry.example/v1/`. */
+function hostOf(key: string): string {
+  return key.replace(/^https?:\/\//, '').split('/')[0] ?? '';
 }
 
 /** docker-credential-helpers protocol: the registry on stdin, JSON on stdout; a user `<token>` means an identity token. */

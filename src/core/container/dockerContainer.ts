@@ -5,8 +5,16 @@ import { CancelledError } from '#core/base/errors.ts';
 import { engineError, statusCode } from './dockerErrors.ts';
 import type { Change, ContainerHandle, ContainerState, ExecResult, ExecSpec } from './engine.ts';
 import { readFrames } from './frames.ts';
-import { type GraphDriver as GraphDriverInfo, overlayChanges } from './overlayChanges.ts';
+import {
+  findLayers,
+  type InspectedStorage,
+  isEmptyInImage,
+  layerChanges,
+  type OverlayLayers,
+  readLayerFolder,
+} from './overlayLayers.ts';
 import { readLines, Tail, toReadable } from './streams.ts';
+import { readTar } from './tarStream.ts';
 
 /** How often a running command's state is asked for: some engines never close the stream of an ended exec. */
 const execPollMs = 2_000;
@@ -17,6 +25,11 @@ const removeAttempts = 5;
 /** A container of one dockerode client. */
 export function dockerContainer(docker: Docker, id: string, name: string): ContainerHandle {
   const container = docker.getContainer(id);
+  let found: Promise<OverlayLayers | undefined> | undefined;
+  const layers = (signal?: AbortSignal): Promise<OverlayLayers | undefined> => {
+    found ??= inspectLayers(container, signal);
+    return found;
+  };
   return {
     id,
     name,
@@ -24,7 +37,24 @@ export function dockerContainer(docker: Docker, id: string, name: string): Conta
     exec: (spec, signal) => exec(docker, container, spec, signal),
     putArchive: (path, archive, signal) => putArchive(container, path, archive, signal),
     getArchive: (path, signal) => getArchive(container, path, signal),
-    changes: (exclude, signal) => changes(container, exclude, signal),
+    async readFolder(path, signal) {
+      const known = await layers(signal);
+      const direct = known && (await readLayerFolder(known, path));
+      if (direct) return direct;
+      const archive = await getArchive(container, path, signal);
+      return archive && readTar(archive);
+    },
+    async areEmptyInImage(paths, signal) {
+      const known = await layers(signal);
+      return (
+        known !== undefined &&
+        (await Promise.all(paths.map((path) => isEmptyInImage(known, path)))).every(Boolean)
+      );
+    },
+    async changes(exclude, signal) {
+      const known = await layers(signal);
+      return known ? layerChanges(known, exclude) : changes(container, signal);
+    },
     processes: (signal) => processes(container, signal),
     state: (signal) => state(container, signal),
     kill: () => kill(container),
@@ -202,15 +232,19 @@ async function* guardedStream(stream: Readable, doing: string, signal?: AbortSig
   }
 }
 
-async function changes(
+async function inspectLayers(
   container: Docker.Container,
-  exclude: readonly string[],
   signal?: AbortSignal,
-): Promise<readonly Change[]> {
+): Promise<OverlayLayers | undefined> {
   try {
-    const { GraphDriver } = await container.inspect(withSignal({}, signal));
-    const direct = await overlayChanges(GraphDriver as unknown as GraphDriverInfo | undefined, exclude);
-    if (direct) return direct;
+    return await findLayers((await container.inspect(withSignal({}, signal))) as unknown as InspectedStorage);
+  } catch (error) {
+    throw engineError(error, 'looking at a container', 'other', signal);
+  }
+}
+
+async function changes(container: Docker.Container, signal?: AbortSignal): Promise<readonly Change[]> {
+  try {
     const list = ((await container.changes(withSignal({}, signal))) ?? []) as unknown as {
       Path: string;
       Kind: number;

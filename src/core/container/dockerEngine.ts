@@ -101,6 +101,7 @@ async function inspectImage(
       arch: image.Architecture,
       workdir: image.Config?.WorkingDir || '/',
       user: image.Config?.User ?? '',
+      entrypoint: [image.Config?.Entrypoint ?? []].flat(),
       sizeBytes: image.Size,
     };
   } catch (error) {

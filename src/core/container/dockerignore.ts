@@ -1,3 +1,5 @@
+import path from 'node:path';
+
 /**
  * `.dockerignore` as the docker client reads it (Docker docs, ".dockerignore files"): one pattern a line relative to
  * the context's root, `*`, `?`, `[…]`, `**`, `!` for exceptions, the last match wins, a match on a folder covers
@@ -11,7 +13,7 @@ export function parseDockerignore(text: string): (relative: string) => boolean {
     .filter((line) => line !== '' && !line.startsWith('#'))
     .map((line) => {
       const negated = line.startsWith('!');
-      const pattern = (negated ? line.slice(1).trim() : line).replace(/^\.?\/+/, '').replace(/\/+$/, '');
+      const pattern = path.posix.normalize(negated ? line.slice(1).trim() : line).replace(/^\/+|\/+$/g, '');
       return { negated, matches: toRegExp(pattern) };
     })
     .filter(({ matches }) => matches !== undefined);

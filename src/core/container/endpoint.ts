@@ -45,9 +45,10 @@ function parseAddress(address: string, env: NodeJS.ProcessEnv): Endpoint {
     } catch (error) {
       throw unusable(address, error);
     }
-    const tls = scheme === 'https' || env.DOCKER_TLS_VERIFY === '1' || url.port === '2376';
+    const tls = scheme === 'https' || Boolean(env.DOCKER_TLS_VERIFY) || url.port === '2376';
     const port = url.port || (tls ? '2376' : '2375');
-    const base = { host: url.hostname, port };
+    // Brackets belong to the address, not to the host.
+    const base = { host: url.hostname.replace(/^\[|\]$/g, ''), port };
     return {
       address: text,
       options: tls ? { ...base, protocol: 'https', ...certificates(env) } : { ...base, protocol: 'http' },

@@ -1,3 +1,5 @@
+import type { TarEntry } from './tarStream.ts';
+
 /**
  * The container engine as the rest of core sees it: the few verbs that we use, shaped by their callers.
  * `dockerEngine.ts` implements it; nothing outside this room knows dockerode.
@@ -29,6 +31,8 @@ export interface ImageInfo {
   readonly arch: string;
   readonly workdir: string;
   readonly user: string;
+  /** Runs in front of every command; empty when there is none. */
+  readonly entrypoint: readonly string[];
   readonly sizeBytes: number;
 }
 
@@ -85,7 +89,14 @@ export interface ContainerHandle {
   putArchive(path: string, archive: AsyncIterable<Buffer>, signal?: AbortSignal): Promise<void>;
   /** The archive of a file or folder; undefined when there is none. Names start with the path's last component. */
   getArchive(path: string, signal?: AbortSignal): Promise<AsyncIterable<Buffer> | undefined>;
-  /** Paths that differ from the image; what is excluded (paths, with all below) need not be looked at. */
+  /**
+   * A folder that the container itself made or filled, once nothing runs in it any more; entries as in its archive.
+   * Undefined when there is no such folder.
+   */
+  readFolder(path: string, signal?: AbortSignal): Promise<AsyncIterable<TarEntry> | undefined>;
+  /** True only when it is certain that the image holds nothing at these paths but empty folders. */
+  areEmptyInImage(paths: readonly string[], signal?: AbortSignal): Promise<boolean>;
+  /** Paths that differ from the image, once nothing runs any more; what is excluded (paths, with all below) need not be looked at. */
   changes(exclude: readonly string[], signal?: AbortSignal): Promise<readonly Change[]>;
   /** Command lines of the processes inside. */
   processes(signal?: AbortSignal): Promise<readonly string[]>;

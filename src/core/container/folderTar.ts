@@ -1,5 +1,5 @@
-import type { BigIntStats } from 'node:fs';
-import { lstat, open, readdir, readlink } from 'node:fs/promises';
+import { type BigIntStats, constants } from 'node:fs';
+import { lstat, open, readdir, readlink, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { errorCode, throwIfCancelled, UserError } from '#core/base/errors.ts';
 import { fromBinary, type TarHeader } from './tarHeader.ts';
@@ -30,13 +30,13 @@ export interface WalkOptions {
 export async function* walkFolder(root: string, options: WalkOptions): AsyncGenerator<TarEntry> {
   const links = new Map<string, string>();
   const rootBytes = Buffer.from(path.resolve(root));
-  if (options.includeRoot && options.prefix) {
-    const stats = await lstat(rootBytes, { bigint: true });
-    yield { header: headerOf(options.prefix, 'directory', stats), body: noBody };
-  }
-  yield* walk(rootBytes, '');
+  // The folder itself may be given by a link.
+  const rootStats = await guarded('', () => stat(rootBytes, { bigint: true }));
+  if (options.includeRoot && options.prefix)
+    yield { header: headerOf(options.prefix, 'directory', rootStats), body: noBody };
+  yield* walk(rootBytes, '', rootStats);
 
-  async function* walk(folder: Buffer, relative: string): AsyncGenerator<TarEntry> {
+  async function* walk(folder: Buffer, relative: string, listed: BigIntStats): AsyncGenerator<TarEntry> {
     throwIfCancelled(options.signal);
     const names = (await guarded(relative, () => readdir(folder, { encoding: 'buffer' }))).sort(
       Buffer.compare,
@@ -50,7 +50,7 @@ export async function* walkFolder(root: string, options: WalkOptions): AsyncGene
       const target = options.prefix ? `${options.prefix}/${childRelative}` : childRelative;
       if (stats.isDirectory()) {
         yield { header: headerOf(target, 'directory', stats), body: noBody };
-        yield* walk(child, childRelative);
+        yield* walk(child, childRelative, stats);
       } else if (stats.isSymbolicLink()) {
         const link = await guarded(childRelative, () => readlink(child, { encoding: 'buffer' }));
         yield {
@@ -73,12 +73,17 @@ export async function* walkFolder(root: string, options: WalkOptions): AsyncGene
         options.onSkipped?.(childRelative, kindOf(stats));
       }
     }
+    const now = await guarded(relative, () => stat(folder, { bigint: true }));
+    if (now.mtimeNs !== listed.mtimeNs || now.ino !== listed.ino) throw changed(relative);
   }
 }
 
+/** What was listed as a file is opened as one: a link or FIFO that took its place is neither followed nor waited for. */
+const openFlags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+
 /** Streams one file, and says so when it is not the file that was listed. */
 async function* fileBody(file: Buffer, relative: string, listed: BigIntStats): AsyncGenerator<Buffer> {
-  const handle = await guarded(relative, () => open(file, 'r'));
+  const handle = await guarded(relative, () => open(file, openFlags));
   try {
     let sent = 0n;
     while (sent < listed.size) {
@@ -101,7 +106,14 @@ async function guarded<T>(relative: string, action: () => Promise<T>): Promise<T
     return await action();
   } catch (error) {
     const code = errorCode(error);
-    if (code === 'ENOENT' || code === 'ENOTDIR') throw changed(relative);
+    if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ELOOP') throw changed(relative);
+    if (code === 'ENAMETOOLONG') {
+      const start = fromBinary(relative.slice(0, 100));
+      throw new UserError(`A path below "${start}…" is too long for this system to read.`, {
+        nextStep: 'Make the path shorter, or remove it, and grade again.',
+        cause: error,
+      });
+    }
     if (code === 'EACCES' || code === 'EPERM') {
       throw new UserError(`"${fromBinary(relative) || '.'}" cannot be read.`, {
         nextStep: 'Make it readable for your user, or remove it, and grade again.',
@@ -113,7 +125,7 @@ async function guarded<T>(relative: string, action: () => Promise<T>): Promise<T
 }
 
 function changed(relative: string): FolderChangedError {
-  return new FolderChangedError(`"${fromBinary(relative)}" changed while it was being read.`);
+  return new FolderChangedError(`"${fromBinary(relative) || '.'}" changed while it was being read.`);
 }
 
 function headerOf(name: string, type: TarHeader['type'], stats: BigIntStats): TarHeader {

@@ -3,18 +3,25 @@ import { isDeadOwner, keepLabel, ownerLabel, parseOwner, workbenchLabel } from '
 
 /**
  * Removes grade containers of this host whose owner is dead; never one that may still be in use, never a workspace,
- * never a volume (design.md §4.9). With `kept`, also those that a dead run was asked to leave. Returns their names.
+ * never a volume (design.md §4.9). With `kept`, also those that a dead run was asked to leave. Returns their names. One that
+ * cannot be removed does not keep the others from it; its error is thrown at the end.
  */
 export async function reapContainers(
   engine: ContainerEngine,
   options: { readonly kept: boolean },
 ): Promise<string[]> {
   const removed: string[] = [];
+  const failures: unknown[] = [];
   for (const { id, name, labels } of await engine.listContainers(`${workbenchLabel}=grade`)) {
     const owner = parseOwner(labels[ownerLabel]);
     if (!owner || !isDeadOwner(owner) || (labels[keepLabel] && !options.kept)) continue;
-    await engine.removeContainer(id);
-    removed.push(name);
+    try {
+      await engine.removeContainer(id);
+      removed.push(name);
+    } catch (error) {
+      failures.push(error);
+    }
   }
+  if (failures.length > 0) throw failures.length === 1 ? failures[0] : new AggregateError(failures);
   return removed;
 }

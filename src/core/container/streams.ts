@@ -57,7 +57,7 @@ export class Tail {
     this.total += chunk.length;
     this.#chunks.push(Buffer.from(chunk));
     this.#kept += chunk.length;
-    while (this.#kept - (this.#chunks[0]?.length ?? 0) >= this.#cap) {
+    while (this.#chunks.length > 0 && this.#kept - (this.#chunks[0]?.length ?? 0) >= this.#cap) {
       this.#kept -= this.#chunks.shift()?.length ?? 0;
     }
   }

@@ -5,7 +5,6 @@ import type { ContainerHandle } from '#core/container/engine.ts';
 import { walkFolder } from '#core/container/folderTar.ts';
 import { Tail } from '#core/container/streams.ts';
 import { fromBinary } from '#core/container/tarHeader.ts';
-import { readTar } from '#core/container/tarStream.ts';
 import type { Mark } from '#core/report/types.ts';
 
 /** Bytes written to disk of one file of /logs/verifier, and of all of them. */
@@ -40,15 +39,15 @@ export async function collectVerifierFolder(
   let outputTail = '';
   let total = 0;
   await mkdir(dir, { recursive: true });
-  const archive = await container.getArchive('/logs/verifier', signal);
-  if (!archive)
+  const entries = await container.readFolder('/logs/verifier', signal);
+  if (!entries)
     return {
       files,
       outputHead,
       outputTail,
       marks: [{ rule: 'verifier-folder-gone', message: 'The tests removed /logs/verifier.' }],
     };
-  for await (const { header, body } of readTar(archive)) {
+  for await (const { header, body } of entries) {
     const relative = fromBinary(header.name).split('/').slice(1).join('/');
     if (relative === '' || header.type === 'directory') continue;
     if (header.type !== 'file') {
@@ -132,10 +131,10 @@ export async function alteredTests(
     if (header.type === 'file') wanted.set(header.name, await digest(body));
     else if (header.type === 'symlink') wanted.set(header.name, `link ${header.linkName}`);
   }
-  const archive = await container.getArchive('/tests', signal);
+  const entries = await container.readFolder('/tests', signal);
   const found = new Map<string, string>();
-  if (archive) {
-    for await (const { header, body } of readTar(archive)) {
+  if (entries) {
+    for await (const { header, body } of entries) {
       if (!wanted.has(header.name)) continue;
       if (header.type === 'file') found.set(header.name, await digest(body));
       else if (header.type === 'symlink') found.set(header.name, `link ${header.linkName}`);

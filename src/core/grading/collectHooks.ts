@@ -56,16 +56,12 @@ export async function collectFrom(
     keep: false,
     log: options.log,
   };
-  return withContainer(engine, container, signal, async (staged) => {
+  return withContainer(engine, container, async (staged) => {
+    await staged.start(signal);
     await prepareContainer(staged, options.roots, submission, signal);
     const user = config.agent.user === null ? undefined : String(config.agent.user);
-    await copyIn(
-      staged,
-      submission,
-      undefined,
-      await verifierIds(staged, user, options.image.user, signal),
-      signal,
-    );
+    const owner = await verifierIds(staged, user, options.image.user, signal);
+    await copyIn(staged, { submission, testsDir: undefined, owner }, signal);
     const marks = await runCollectHooks(staged, config.verifier.collect, options.workdir, signal);
     await staged.kill();
     const archives = await archivesOf(staged, options.roots, signal);

@@ -1,7 +1,7 @@
-import type { ContainerHandle } from '#core/container/engine.ts';
+import type { ContainerHandle, ImageInfo } from '#core/container/engine.ts';
 import { walkFolder } from '#core/container/folderTar.ts';
-import { fromBinary, type TarHeader } from '#core/container/tarHeader.ts';
-import { readTar, type TarEntry, writeTar } from '#core/container/tarStream.ts';
+import { fromBinary, type TarHeader, toBinary } from '#core/container/tarHeader.ts';
+import { noBody, readTar, type TarEntry, writeTar } from '#core/container/tarStream.ts';
 import { NotGradedError } from './reasons.ts';
 import { readSubmission, rootName, type Submission } from './submission.ts';
 
@@ -49,15 +49,24 @@ export async function prepareContainer(
     );
 }
 
+export interface Owner {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+function isRoot(user: string): boolean {
+  return ['', '0', 'root', '0:0', 'root:root'].includes(user);
+}
+
 /** The numeric ids that the verifier runs as; 0:0 without an exec where it is root. */
 export async function verifierIds(
   container: ContainerHandle,
   user: string | undefined,
   imageUser: string,
   signal: AbortSignal,
-): Promise<{ uid: number; gid: number }> {
+): Promise<Owner> {
   const effective = user ?? imageUser;
-  if (['', '0', 'root', '0:0', 'root:root'].includes(effective)) return { uid: 0, gid: 0 };
+  if (isRoot(effective)) return { uid: 0, gid: 0 };
   const { stdout, exitCode } = await container.exec(
     { command: ['sh', '-c', 'id -u; id -g'], ...(user === undefined ? {} : { user }) },
     signal,
@@ -84,12 +93,18 @@ export async function verifierIds(
  */
 export async function copyIn(
   container: ContainerHandle,
-  submission: Submission,
-  testsDir: string | undefined,
-  owner: { uid: number; gid: number },
+  input: {
+    readonly submission: Submission;
+    readonly testsDir: string | undefined;
+    readonly owner: Owner;
+    /** Folders to be made first, for a container that was not prepared. */
+    readonly folders?: readonly TarHeader[];
+  },
   signal: AbortSignal,
 ): Promise<void> {
+  const { submission, testsDir, owner } = input;
   async function* entries(): AsyncGenerator<TarEntry> {
+    for (const header of input.folders ?? []) yield { header, body: noBody };
     for await (const { header, body } of readSubmission(submission))
       yield { header: { ...header, ...owner }, body };
     if (testsDir === undefined) return;
@@ -97,6 +112,39 @@ export async function copyIn(
       yield { header: { ...header, uid: 0, gid: 0 }, body };
   }
   await container.putArchive('/', writeTar(entries()), signal);
+}
+
+/**
+ * True when there is nothing to empty and nothing to ask a running container for, so that the files can go in while
+ * it starts: root verifies, no ENTRYPOINT writes files first, and the image certainly holds nothing at the roots.
+ */
+export async function needsNoPreparing(
+  container: ContainerHandle,
+  image: ImageInfo,
+  roots: readonly string[],
+  user: string | undefined,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (image.entrypoint.length > 0 || !isRoot(user ?? image.user)) return false;
+  return container.areEmptyInImage([...roots, '/logs'], signal);
+}
+
+/** What `prepareContainer` would have made, as archive entries. */
+export function preparedFolders(roots: readonly string[], submission: Submission): TarHeader[] {
+  const folders = new Map<string, number>();
+  const add = (root: string, mode: number): void => {
+    const parts = root.split('/').filter(Boolean);
+    for (let i = 1; i < parts.length; i++) folders.set(parts.slice(0, i).join('/'), 0o755);
+    folders.set(parts.join('/'), mode);
+  };
+  for (const root of roots) if (isFolderRoot(root, submission)) add(root, 0o755);
+  add('/logs/verifier', 0o777);
+  add('/logs/artifacts', 0o777);
+  const mtime = Math.floor(Date.now() / 1000);
+  return [...folders].map(([name, mode]) => ({
+    ...{ name: toBinary(name), type: 'directory' as const, mode, mtime },
+    ...{ uid: 0, gid: 0, size: 0, linkName: '', devMajor: 0, devMinor: 0, flag: '' },
+  }));
 }
 
 /** What the look into the container found. */

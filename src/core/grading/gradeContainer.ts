@@ -15,13 +15,12 @@ export interface GradeContainerOptions {
 }
 
 /**
- * Makes and starts a container, hands it to `use`, and removes it whatever happened (unless it is to be kept).
+ * Makes a container, hands it to `use` to be started, and removes it whatever happened (unless it is to be kept).
  * A removal that fails is logged: the reaper finds the container by its label.
  */
 export async function withContainer<T>(
   engine: ContainerEngine,
   options: GradeContainerOptions,
-  signal: AbortSignal,
   use: (container: ContainerHandle) => Promise<T>,
   onRemoving: () => void = () => undefined,
 ): Promise<T> {
@@ -42,11 +41,10 @@ export async function withContainer<T>(
   });
   options.log.debug(`Made container ${name} (${container.id.slice(0, 12)})`);
   try {
-    await container.start(signal);
     return await use(container);
   } finally {
     onRemoving();
-    if (options.keep) options.log.info(`Kept container ${name}: docker exec -it ${name} bash`);
+    if (options.keep) await leaveRunning(container, options.log);
     else {
       try {
         await container.remove();
@@ -56,5 +54,15 @@ export async function withContainer<T>(
         );
       }
     }
+  }
+}
+
+/** Its processes ended with the grade; its files are as the tests left them. */
+async function leaveRunning(container: ContainerHandle, log: Log): Promise<void> {
+  try {
+    await container.start();
+    log.warn(`Kept container ${container.name}. Look inside with: docker exec -it ${container.name} bash`);
+  } catch (error) {
+    log.warn(`Kept container ${container.name}, which does not start again: ${String(error)}`);
   }
 }

@@ -54,8 +54,8 @@ export async function solveAndTake(
       keep: false,
       log: options.log,
     },
-    signal,
     async (container) => {
+      await container.start(signal);
       await container.exec(
         {
           command: [

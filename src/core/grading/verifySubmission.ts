@@ -7,6 +7,7 @@ import { decide } from '#core/report/decide.ts';
 import { readReports } from '#core/report/readReports.ts';
 import { readReward } from '#core/report/readReward.ts';
 import { mainReward } from '#core/report/rewardKind.ts';
+import type { HealthcheckConfig } from '#core/task/types.ts';
 import { alteredTests, type Collected, collectVerifierFolder } from './collect.ts';
 import {
   copyIn,
@@ -14,8 +15,11 @@ import {
   inspectByArchive,
   inspectContainer,
   lookScript,
+  needsNoPreparing,
   noFindExit,
+  type Owner,
   prepareContainer,
+  preparedFolders,
   readLook,
   verifierIds,
 } from './copyIn.ts';
@@ -66,7 +70,6 @@ export async function verifySubmission(
   await withContainer(
     engine,
     options,
-    signal,
     (container) => verifyIn(container, input, record, signal),
     () => record.phase('remove', 'Removing the container'),
   );
@@ -80,15 +83,12 @@ async function verifyIn(
 ): Promise<void> {
   const { plan, roots } = input;
   const { healthcheck } = plan.task.config.environment;
-  // A shared verifier's container is the builder's, which is healthy before work begins.
-  if (plan.mode !== 'separate' && healthcheck)
-    await awaitHealthy(container, healthcheck, input.workdir, signal);
-  record.phase('submission', 'Taking the submission');
-  const submission = await input.submission;
-  record.phase('copy', 'Copying the submission and the tests in');
-  await prepareContainer(container, roots, submission, signal);
-  const owner = await verifierIds(container, plan.user, input.image.user, signal);
-  await copyIn(container, submission, plan.testsDir, owner, signal);
+  const { submission, owner } =
+    healthcheck && plan.mode !== 'separate'
+      ? await startThenCopy(container, input, record, signal, healthcheck)
+      : (await needsNoPreparing(container, input.image, roots, plan.user, signal))
+        ? await copyWhileStarting(container, input, record, signal)
+        : await startThenCopy(container, input, record, signal);
   const run = (first?: ReturnType<typeof lookScript>): Promise<RunOutcome> => {
     record.phase('verify', 'Running the hidden tests');
     return runTests(
@@ -130,13 +130,60 @@ async function verifyIn(
   record.phase('collect', 'Reading the results');
   if (!outcome.timedOut && !outcome.died) await recordProcesses(container, record, input.log);
   // From here on nothing of the submission runs: what is read is what was there.
-  if (!input.keep || outcome.timedOut) await container.kill();
+  await container.kill();
   const [collected] = await Promise.all([
     collectVerifierFolder(container, path.join(input.dir, 'verifier'), signal),
     recordChanges(container, input, record, signal),
   ]);
   record.marks(collected.marks);
   await judge(input, outcome, collected, record);
+}
+
+interface Filled {
+  readonly submission: Submission;
+  readonly owner: Owner;
+}
+
+/** For an image with nothing in the way: the files go in while the engine makes the network namespace. */
+async function copyWhileStarting(
+  container: ContainerHandle,
+  input: VerifyInput,
+  record: GradeRecord,
+  signal: AbortSignal,
+): Promise<Filled> {
+  const owner = { uid: 0, gid: 0 };
+  const starting = container.start(signal);
+  starting.catch(() => undefined);
+  try {
+    record.phase('submission', 'Taking the submission');
+    const submission = await input.submission;
+    record.phase('copy', 'Copying the submission and the tests in');
+    const folders = preparedFolders(input.roots, submission);
+    await copyIn(container, { submission, testsDir: input.plan.testsDir, owner, folders }, signal);
+    return { submission, owner };
+  } finally {
+    await starting;
+  }
+}
+
+async function startThenCopy(
+  container: ContainerHandle,
+  input: VerifyInput,
+  record: GradeRecord,
+  signal: AbortSignal,
+  healthcheck?: HealthcheckConfig,
+): Promise<Filled> {
+  const { plan, roots } = input;
+  await container.start(signal);
+  // A shared verifier's container is the builder's, which is healthy before work begins.
+  if (healthcheck) await awaitHealthy(container, healthcheck, input.workdir, signal);
+  record.phase('submission', 'Taking the submission');
+  const submission = await input.submission;
+  record.phase('copy', 'Copying the submission and the tests in');
+  await prepareContainer(container, roots, submission, signal);
+  const owner = await verifierIds(container, plan.user, input.image.user, signal);
+  await copyIn(container, { submission, testsDir: plan.testsDir, owner }, signal);
+  return { submission, owner };
 }
 
 function recordInspection(inspection: Inspection, record: GradeRecord): void {

@@ -1,0 +1,120 @@
+import { access, constants, lstat, readdir } from 'node:fs/promises';
+import path from 'node:path';
+import type { Change } from './engine.ts';
+import { walkFolder } from './folderTar.ts';
+import type { TarEntry } from './tarStream.ts';
+
+/**
+ * The folders on this host that an overlay2 container is made of. Where they are at hand (a local engine, root),
+ * questions about a container's files cost no trip through the engine, whose own answers start a process each or
+ * compare the whole image. What is asked here is asked only when no process of the container runs.
+ */
+export interface OverlayLayers {
+  /** What the container changed. */
+  readonly upper: string;
+  /** The image, top layer first. */
+  readonly lowers: readonly string[];
+  /** Container paths that are mounts: nothing of them is in the layers. */
+  readonly mounts: readonly string[];
+}
+
+/** The parts of an inspected container that tell its layers. */
+export interface InspectedStorage {
+  readonly GraphDriver?: { readonly Name?: string; readonly Data?: Readonly<Record<string, string>> | null };
+  readonly Mounts?: readonly { readonly Destination?: string }[];
+}
+
+/** Undefined where the layers are not at hand: another host, another storage driver, no permission. */
+export async function findLayers(storage: InspectedStorage): Promise<OverlayLayers | undefined> {
+  const { Name, Data } = storage.GraphDriver ?? {};
+  const upper = Name === 'overlay2' ? Data?.UpperDir : undefined;
+  const lowers = (Data?.LowerDir ?? '').split(':').filter(Boolean);
+  if (!upper || lowers.length === 0) return undefined;
+  try {
+    for (const layer of [upper, ...lowers]) await access(layer, constants.R_OK | constants.X_OK);
+  } catch {
+    return undefined;
+  }
+  return { upper, lowers, mounts: (storage.Mounts ?? []).flatMap(({ Destination }) => Destination ?? []) };
+}
+
+/**
+ * What differs from the image, excluded paths left out. A character device 0/0 is a deletion, all else was added or
+ * changed (kernel docs, "Overlay Filesystem").
+ */
+export async function layerChanges(layers: OverlayLayers, exclude: readonly string[]): Promise<Change[]> {
+  const changes: Change[] = [];
+  const walk = async (folder: string): Promise<void> => {
+    for (const entry of await readdir(path.join(layers.upper, folder), { withFileTypes: true })) {
+      const name = path.posix.join(folder, entry.name);
+      if (exclude.includes(name)) continue;
+      if (entry.isCharacterDevice() && (await lstat(path.join(layers.upper, name))).rdev === 0) {
+        changes.push({ kind: 'D', path: name });
+        continue;
+      }
+      changes.push({ kind: (await isInImage(layers, name)) ? 'C' : 'A', path: name });
+      if (entry.isDirectory()) await walk(name);
+    }
+  };
+  await walk('/');
+  return changes;
+}
+
+/** True only when it is certain that the image holds nothing at a path but, at most, an empty folder. */
+export async function isEmptyInImage(layers: OverlayLayers, target: string): Promise<boolean> {
+  if (isMounted(layers, target)) return false;
+  for (const lower of layers.lowers) {
+    const found = await resolve(lower, target);
+    if (found === 'absent') continue;
+    if (found === 'odd' || (await readdir(path.join(lower, target))).length > 0) return false;
+  }
+  return true;
+}
+
+/**
+ * A folder that the container itself made or filled, as tar entries named from its last part on, as the engine's own
+ * archive names them. Undefined where the layers cannot tell: a mount, or a link on the way.
+ */
+export async function readLayerFolder(
+  layers: OverlayLayers,
+  folder: string,
+): Promise<AsyncIterable<TarEntry> | undefined> {
+  if (isMounted(layers, folder) || (await resolve(layers.upper, folder)) !== 'folder') return undefined;
+  const entries = walkFolder(path.join(layers.upper, folder), {
+    prefix: path.posix.basename(folder),
+    includeRoot: true,
+  });
+  return entries;
+}
+
+async function isInImage(layers: OverlayLayers, name: string): Promise<boolean> {
+  for (const lower of layers.lowers) {
+    try {
+      await lstat(path.join(lower, name));
+      return true;
+    } catch {
+      // Not in this layer.
+    }
+  }
+  return false;
+}
+
+/** Follows no link: every part must be a folder of this layer. */
+async function resolve(layer: string, target: string): Promise<'folder' | 'absent' | 'odd'> {
+  let at = layer;
+  for (const part of target.split('/').filter(Boolean)) {
+    at = path.join(at, part);
+    try {
+      if (!(await lstat(at)).isDirectory()) return 'odd';
+    } catch {
+      return 'absent';
+    }
+  }
+  return 'folder';
+}
+
+function isMounted(layers: OverlayLayers, target: string): boolean {
+  return layers.mounts.some(
+    (mount) => mount === target || target.startsWith(`${mount}/`) || mount.startsWith(`${target}/`),
+  );
+}
