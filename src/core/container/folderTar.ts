@@ -1,5 +1,16 @@
-import { type BigIntStats, constants } from 'node:fs';
-import { lstat, open, readdir, readlink, stat } from 'node:fs/promises';
+import {
+  type BigIntStats,
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  read,
+  readdirSync,
+  readlinkSync,
+  readSync,
+  statSync,
+} from 'node:fs';
 import path from 'node:path';
 import { errorCode, throwIfCancelled, UserError } from '#core/base/errors.ts';
 import { fromBinary, type TarHeader } from './tarHeader.ts';
@@ -31,28 +42,26 @@ export async function* walkFolder(root: string, options: WalkOptions): AsyncGene
   const links = new Map<string, string>();
   const rootBytes = Buffer.from(path.resolve(root));
   // The folder itself may be given by a link.
-  const rootStats = await guarded('', () => stat(rootBytes, { bigint: true }));
+  const rootStats = guarded('', () => statSync(rootBytes, { bigint: true }));
   if (options.includeRoot && options.prefix)
     yield { header: headerOf(options.prefix, 'directory', rootStats), body: noBody };
   yield* walk(rootBytes, '', rootStats);
 
   async function* walk(folder: Buffer, relative: string, listed: BigIntStats): AsyncGenerator<TarEntry> {
     throwIfCancelled(options.signal);
-    const names = (await guarded(relative, () => readdir(folder, { encoding: 'buffer' }))).sort(
-      Buffer.compare,
-    );
+    const names = guarded(relative, () => readdirSync(folder, { encoding: 'buffer' })).sort(Buffer.compare);
     for (const nameBytes of names) {
       const name = nameBytes.toString('latin1');
       const childRelative = relative ? `${relative}/${name}` : name;
       const child = Buffer.concat([folder, Buffer.from('/'), nameBytes]);
-      const stats = await guarded(childRelative, () => lstat(child, { bigint: true }));
+      const stats = guarded(childRelative, () => lstatSync(child, { bigint: true }));
       if (options.exclude?.(childRelative, stats.isDirectory())) continue;
       const target = options.prefix ? `${options.prefix}/${childRelative}` : childRelative;
       if (stats.isDirectory()) {
         yield { header: headerOf(target, 'directory', stats), body: noBody };
         yield* walk(child, childRelative, stats);
       } else if (stats.isSymbolicLink()) {
-        const link = await guarded(childRelative, () => readlink(child, { encoding: 'buffer' }));
+        const link = guarded(childRelative, () => readlinkSync(child, { encoding: 'buffer' }));
         yield {
           header: { ...headerOf(target, 'symlink', stats), linkName: link.toString('latin1') },
           body: noBody,
@@ -73,37 +82,50 @@ export async function* walkFolder(root: string, options: WalkOptions): AsyncGene
         options.onSkipped?.(childRelative, kindOf(stats));
       }
     }
-    const now = await guarded(relative, () => stat(folder, { bigint: true }));
+    const now = guarded(relative, () => statSync(folder, { bigint: true }));
     if (now.mtimeNs !== listed.mtimeNs || now.ino !== listed.ino) throw changed(relative);
   }
+}
+
+const chunkBytes = 262_144;
+
+function readAsync(descriptor: number, chunk: Buffer): Promise<number> {
+  return new Promise((resolve, reject) => {
+    read(descriptor, chunk, 0, chunk.length, null, (error, size) => (error ? reject(error) : resolve(size)));
+  });
 }
 
 /** What was listed as a file is opened as one: a link or FIFO that took its place is neither followed nor waited for. */
 const openFlags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
-/** Streams one file, and says so when it is not the file that was listed. */
+/**
+ * Streams one file, and says so when it is not the file that was listed. Small files are read in one go: five trips
+ * through the thread pool a file are most of the time that a folder of thousands takes.
+ */
 async function* fileBody(file: Buffer, relative: string, listed: BigIntStats): AsyncGenerator<Buffer> {
-  const handle = await guarded(relative, () => open(file, openFlags));
-  try {
-    let sent = 0n;
-    while (sent < listed.size) {
-      const size = Number(listed.size - sent > 262_144n ? 262_144n : listed.size - sent);
-      const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(size), 0, size);
-      if (bytesRead === 0) throw changed(relative);
-      sent += BigInt(bytesRead);
-      yield buffer.subarray(0, bytesRead);
-    }
-    const now = await handle.stat({ bigint: true });
+  const check = (now: BigIntStats): void => {
     if (now.size !== listed.size || now.mtimeNs !== listed.mtimeNs || now.ino !== listed.ino)
       throw changed(relative);
+  };
+  const descriptor = guarded(relative, () => openSync(file, openFlags));
+  try {
+    for (let left = Number(listed.size); left > 0; ) {
+      const chunk = Buffer.allocUnsafe(Math.min(left, chunkBytes));
+      const size =
+        listed.size <= chunkBytes ? readSync(descriptor, chunk) : await readAsync(descriptor, chunk);
+      if (size === 0) throw changed(relative);
+      left -= size;
+      yield chunk.subarray(0, size);
+    }
+    check(fstatSync(descriptor, { bigint: true }));
   } finally {
-    await handle.close();
+    closeSync(descriptor);
   }
 }
 
-async function guarded<T>(relative: string, action: () => Promise<T>): Promise<T> {
+function guarded<T>(relative: string, action: () => T): T {
   try {
-    return await action();
+    return action();
   } catch (error) {
     const code = errorCode(error);
     if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ELOOP') throw changed(relative);
