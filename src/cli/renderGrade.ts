@@ -17,6 +17,8 @@ export function renderGrade(result: GradeResult): string {
   }
   if (failed.length > maxListed) lines.push(`  … and ${failed.length - maxListed} more`);
   if (counts.notReported > 0) lines.push(`  ${counts.notReported} tests not reported`);
+  for (const name of result.missingTests?.slice(0, maxListed) ?? [])
+    lines.push(`      ${oneLine(name, 160)}`);
   for (const mark of result.marks) lines.push(`  mark: ${mark.message}`);
   for (const problem of result.problems) lines.push(`  note: ${problem.message}`);
   lines.push(

@@ -10,6 +10,7 @@ import { contentDigest, environmentId, testsDigest } from '#core/task/digest.ts'
 import type { Task } from '#core/task/types.ts';
 import { collectFrom } from './collectHooks.ts';
 import { type Environments, resolveEnvironments } from './environments.ts';
+import { compareWithOracle } from './oracle.ts';
 import { type GradePlan, planGrade, submissionRoots } from './plan.ts';
 import { NotGradedError, reasonOf } from './reasons.ts';
 import { GradeRecord } from './record.ts';
@@ -108,6 +109,7 @@ async function runGrade(
     deps.log.warn(`Not graded (${failure.reason}): ${failure.message}`);
     result = record.finish(failure);
   }
+  result = await compareWithOracle(result, task, options.storeDir);
   await record.save(result);
   emit({ kind: 'finished', result });
 }

@@ -43,6 +43,8 @@ export interface GradeResult {
   readonly rewards?: Readonly<Record<string, number | null>>;
   readonly counts: Counts;
   readonly tests: readonly TestResult[];
+  /** Tests that an earlier grade of the reference solution lists and this report does not; absent when unknown. */
+  readonly missingTests?: readonly string[];
   readonly phases: readonly Phase[];
   readonly evidence: Evidence;
   readonly marks: readonly Mark[];

@@ -1,0 +1,69 @@
+import { missingTests } from '#core/report/countTests.ts';
+import type { Report } from '#core/report/types.ts';
+import type { Task } from '#core/task/types.ts';
+import { notGradedReasons } from './reasons.ts';
+import { listGrades, readGrade } from './store.ts';
+import type { GradeResult } from './types.ts';
+
+/** How many of the newest grades of a task are looked at for one of its reference solution. */
+const lookedAt = 50;
+
+/**
+ * What an earlier, resolved grade of the reference solution adds to a grade: the names of tests that were not
+ * reported, and that a limit which was hit is the submission's own doing (design.md §4.7). Only one with the same
+ * tests, and for limits the same limits, counts.
+ */
+export async function compareWithOracle(
+  result: GradeResult,
+  task: Task,
+  storeDir: string,
+): Promise<GradeResult> {
+  const missing = result.counts.notReported > 0;
+  const limited = isLimit(result.reason) && result.explanation?.cause === 'unknown';
+  if (!missing && !limited) return result;
+  const oracle = await findOracle(result, task, storeDir);
+  if (!oracle) return result;
+  const report: Report = { tests: result.tests, state: 'read', notes: [] };
+  const blamed = limited && sameLimits(oracle, result) && result.explanation;
+  return {
+    ...result,
+    ...(missing ? { missingTests: missingTests(report, oracle.tests) } : {}),
+    ...(blamed ? { explanation: { ...blamed, cause: 'submission' as const } } : {}),
+  };
+}
+
+async function findOracle(
+  result: GradeResult,
+  task: Task,
+  storeDir: string,
+): Promise<GradeResult | undefined> {
+  const summaries = (await listGrades(storeDir, task))
+    .filter(({ source, verdict }) => source === 'solution' && verdict === 'resolved')
+    .slice(0, lookedAt);
+  for (const { dir } of summaries) {
+    const grade = await readGrade(dir).catch(() => undefined);
+    const digest = grade?.evidence.testsDigest;
+    if (grade && digest !== undefined && digest === result.evidence.testsDigest) return grade;
+  }
+  return undefined;
+}
+
+function sameLimits(oracle: GradeResult, result: GradeResult): boolean {
+  const key = ({ evidence: { limits, timeoutSec, image } }: GradeResult): string =>
+    JSON.stringify([limits?.cpus, limits?.memoryMb, limits?.pids, timeoutSec, image?.id]);
+  return key(oracle) === key(result);
+}
+
+function isLimit(reason: string | undefined): boolean {
+  return (
+    reason !== undefined &&
+    Object.hasOwn(notGradedReasons, reason) &&
+    [
+      'verifier-timeout',
+      'verifier-out-of-memory',
+      'verifier-killed',
+      'reward-missing',
+      'reward-unreadable',
+    ].includes(reason)
+  );
+}
