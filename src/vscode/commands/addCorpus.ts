@@ -1,0 +1,35 @@
+import * as vscode from 'vscode';
+import { CancelledError } from '#core/base/errors.ts';
+import type { TaskIndex } from '#vscode/corpora/taskIndex.ts';
+import type { Notifier } from '#vscode/notify.ts';
+import { corporaSetting } from '#vscode/settings/corpora.ts';
+import type { CommandHandler } from './commandIds.ts';
+
+/** Adds folders of tasks to the setting: the folder given, or those that the person chooses. */
+export function addCorpus(deps: { readonly index: TaskIndex; readonly notifier: Notifier }): CommandHandler {
+  return async (argument) => {
+    const folders = argument instanceof vscode.Uri ? [argument.fsPath] : await askForFolders();
+    const known = corporaSetting.get();
+    const added = folders.filter((folder) => !known.includes(folder));
+    if (added.length > 0) await corporaSetting.update([...known, ...added]);
+    await deps.index.refresh();
+    for (const folder of folders) {
+      const corpus = deps.index.corpora.find((candidate) => candidate.path === folder);
+      if (corpus && corpus.entries.length === 0) {
+        deps.notifier.warn(`${folder} was added, but holds no task folders: a task has a task.toml file.`);
+      }
+    }
+  };
+}
+
+async function askForFolders(): Promise<string[]> {
+  const uris = await vscode.window.showOpenDialog({
+    canSelectFiles: false,
+    canSelectFolders: true,
+    canSelectMany: true,
+    openLabel: 'Add',
+    title: 'Choose a folder of tasks',
+  });
+  if (!uris) throw new CancelledError();
+  return uris.map((uri) => uri.fsPath);
+}

@@ -1,0 +1,29 @@
+/** Every command of the extension; a test compares the list with the manifest. */
+export const commandIds = [
+  'e2eSwe.refresh',
+  'e2eSwe.addCorpus',
+  'e2eSwe.removeCorpus',
+  'e2eSwe.openSpec',
+  'e2eSwe.grade',
+  'e2eSwe.gradeSolution',
+  'e2eSwe.gradeEmpty',
+  'e2eSwe.cancelGrade',
+  'e2eSwe.openGrade',
+  'e2eSwe.openGradeLog',
+  'e2eSwe.openGradeFolder',
+  'e2eSwe.deleteGrade',
+  'e2eSwe.checkEngine',
+  'e2eSwe.openSettings',
+  'e2eSwe.showLog',
+] as const;
+
+export type CommandId = (typeof commandIds)[number];
+
+/**
+ * What a command does. Menus, links and key bindings hand over whatever they have, or nothing, so each command
+ * looks at its argument itself and asks when that does not help.
+ */
+export type CommandHandler = (argument?: unknown) => unknown;
+
+/** One handler a command: a missing one does not compile. */
+export type CommandHandlers = Readonly<Record<CommandId, CommandHandler>>;

@@ -1,0 +1,20 @@
+import { type GradeOrder, type GradeRunDeps, runGrade } from '#vscode/grading/runGrade.ts';
+import { tellResult } from '#vscode/grading/tellResult.ts';
+import type { Notifier } from '#vscode/notify.ts';
+import type { PickTaskDeps } from './pickTask.ts';
+
+export interface GradeAndTellDeps extends GradeRunDeps, PickTaskDeps {
+  readonly tests: GradeRunDeps['tests'];
+  readonly notifier: Notifier;
+  readonly showLog: () => void;
+  /** Brings the grades of a task into view, where the tree is visible. */
+  readonly revealTask: (dir: string) => Promise<void>;
+}
+
+/** Grades and tells the verdict; what the commands and the Testing view's run have in common. */
+export async function gradeAndTell(deps: GradeAndTellDeps, order: GradeOrder): Promise<void> {
+  const result = await runGrade(order, deps);
+  // Before the verdict is told: revealing later would take the person back from where its button leads.
+  await deps.revealTask(order.task.dir);
+  tellResult(deps.notifier, result, deps.showLog);
+}

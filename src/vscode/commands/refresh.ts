@@ -1,0 +1,11 @@
+import type { TaskIndex } from '#vscode/corpora/taskIndex.ts';
+import type { GradeIndex } from '#vscode/grades/gradeIndex.ts';
+import type { CommandHandler } from './commandIds.ts';
+
+/** Reads task folders and stored grades again. */
+export function refresh(deps: { readonly index: TaskIndex; readonly grades: GradeIndex }): CommandHandler {
+  return async () => {
+    deps.grades.clear();
+    await deps.index.refresh();
+  };
+}

@@ -1,0 +1,23 @@
+import * as vscode from 'vscode';
+
+/** The context keys that `when` clauses of the manifest may name, with their values. */
+export interface ContextKeys {
+  'e2eSwe.tasksState': 'loading' | 'empty' | 'ready';
+  'e2eSwe.engineState': 'unknown' | 'ready' | 'missing';
+  /** At least one grade is queued or running. */
+  'e2eSwe.grading': boolean;
+}
+
+const everyKey = {
+  'e2eSwe.tasksState': true,
+  'e2eSwe.engineState': true,
+  'e2eSwe.grading': true,
+} as const satisfies Record<keyof ContextKeys, true>;
+
+/** For the test that compares them with the manifest. */
+export const contextKeyNames = Object.keys(everyKey);
+
+/** The only `setContext` of the extension. */
+export function setContextKey<K extends keyof ContextKeys>(key: K, value: ContextKeys[K]): Thenable<unknown> {
+  return vscode.commands.executeCommand('setContext', key, value);
+}

@@ -1,0 +1,75 @@
+/**
+ * Joins the adapters' ports to core. Core is loaded at its first use: dockerode and the schema library cost more
+ * time than the rest of the activation together.
+ */
+import type { Log } from '#core/base/log.ts';
+import type { ContainerEngine } from '#core/container/engine.ts';
+import type { EngineStatus } from './engine/engineStatus.ts';
+import { askForHostVariables } from './grading/askForHostVariables.ts';
+import type { Grader, GradeStore, TaskReader } from './ports.ts';
+import { dockerHostSetting } from './settings/dockerHost.ts';
+import { verifierTimeoutSetting } from './settings/verifierTimeoutSeconds.ts';
+
+export const taskReader: TaskReader = {
+  async discover(dir) {
+    const { discoverTasks } = await import('#core/task/discover.ts');
+    return discoverTasks(dir);
+  },
+  async find(root, signal) {
+    const { findTasks } = await import('#core/task/discover.ts');
+    return findTasks(root, { signal });
+  },
+  async readSpec(task) {
+    const { readSpec } = await import('#core/task/spec.ts');
+    return readSpec(task);
+  },
+};
+
+export function gradeStore(storeDir: () => string): GradeStore {
+  return {
+    async list(task) {
+      const { listGrades } = await import('#core/grading/store.ts');
+      return listGrades(storeDir(), task);
+    },
+    async read(dir) {
+      const { readGrade } = await import('#core/grading/store.ts');
+      return readGrade(dir);
+    },
+  };
+}
+
+/** Connects to the engine that the setting, the environment or the default socket names. */
+export async function connectEngine(): Promise<ContainerEngine> {
+  const { connectEngine: connect } = await import('#core/container/connect.ts');
+  return connect({ dockerHost: dockerHostSetting.get() || undefined, env: process.env });
+}
+
+export interface GraderDeps {
+  readonly engine: EngineStatus<ContainerEngine>;
+  readonly storeDir: () => string;
+  readonly log: Log;
+}
+
+/** Grades with a connection of its own, closed at the end. */
+export function createGrader({ engine: status, storeDir, log }: GraderDeps): Grader {
+  return async function* grade(task, source, signal) {
+    const { gradeTask } = await import('#core/grading/grade.ts');
+    const timeoutSec = verifierTimeoutSetting.get();
+    const options = {
+      storeDir: storeDir(),
+      live: true,
+      allowHostEnv: (names: readonly string[]) => askForHostVariables(task, names),
+      ...(timeoutSec > 0 ? { timeoutSec } : {}),
+    };
+    let engine: ContainerEngine | undefined;
+    const connect = async (): Promise<ContainerEngine> => {
+      engine = await status.connect();
+      return engine;
+    };
+    try {
+      yield* gradeTask(task, source, options, { connect, log, hostEnv: process.env }, signal);
+    } finally {
+      engine?.close();
+    }
+  };
+}

@@ -1,0 +1,387 @@
+/**
+ * A working fake of the part of VS Code that the extension uses: trees, runs, settings and commands really work, in
+ * plain Node. `fake` steers it and tells what happened. Tests import `vscode` for types and this file for `fake`.
+ */
+
+type Listener<T> = (value: T) => unknown;
+
+export class EventEmitter<T> {
+  readonly #listeners = new Set<Listener<T>>();
+  readonly event = (listener: Listener<T>) => {
+    this.#listeners.add(listener);
+    return { dispose: () => this.#listeners.delete(listener) };
+  };
+  fire(value: T): void {
+    for (const listener of [...this.#listeners]) listener(value);
+  }
+  dispose(): void {
+    this.#listeners.clear();
+  }
+}
+
+export class CancellationTokenSource {
+  readonly #emitter = new EventEmitter<void>();
+  readonly token = { isCancellationRequested: false, onCancellationRequested: this.#emitter.event };
+  cancel(): void {
+    this.token.isCancellationRequested = true;
+    this.#emitter.fire();
+  }
+}
+
+export class Uri {
+  constructor(
+    readonly scheme: string,
+    readonly path: string,
+    readonly query = '',
+  ) {}
+  static file(path: string): Uri {
+    return new Uri('file', path);
+  }
+  static from(parts: { scheme: string; path?: string; query?: string }): Uri {
+    return new Uri(parts.scheme, parts.path ?? '', parts.query ?? '');
+  }
+  get fsPath(): string {
+    return this.path;
+  }
+  toString(): string {
+    return `${this.scheme}:${this.path}${this.query && `?${this.query}`}`;
+  }
+}
+
+export class Position {
+  constructor(
+    readonly line: number,
+    readonly character: number,
+  ) {}
+}
+
+export class Range {
+  readonly start: Position;
+  readonly end: Position;
+  constructor(a: number | Position, b: number | Position, line = 0, character = 0) {
+    this.start = a instanceof Position ? a : new Position(a, b as number);
+    this.end = b instanceof Position ? b : new Position(line, character);
+  }
+}
+
+export class Location {
+  constructor(
+    readonly uri: Uri,
+    readonly range: Range,
+  ) {}
+}
+
+export class ThemeColor {
+  constructor(readonly id: string) {}
+}
+
+export class ThemeIcon {
+  constructor(
+    readonly id: string,
+    readonly color?: ThemeColor,
+  ) {}
+}
+
+export class MarkdownString {
+  value = '';
+  isTrusted = false;
+  supportHtml = false;
+  appendMarkdown(text: string): this {
+    this.value += text;
+    return this;
+  }
+  appendText(text: string): this {
+    this.value += text.replace(/[\\`*_{}[\]()#+\-!~<>]/g, '\\$&');
+    return this;
+  }
+}
+
+export class TreeItem {
+  constructor(
+    readonly label: string,
+    readonly collapsibleState: number,
+  ) {}
+}
+
+export class FileSystemError extends Error {
+  static FileNotFound(uri: Uri): FileSystemError {
+    return new FileSystemError(`FileNotFound ${uri}`);
+  }
+  static NoPermissions(message: string): FileSystemError {
+    return new FileSystemError(message);
+  }
+}
+
+export const TreeItemCollapsibleState = { None: 0, Collapsed: 1, Expanded: 2 };
+export const ProgressLocation = { SourceControl: 1, Window: 10, Notification: 15 };
+export const ConfigurationTarget = { Global: 1, Workspace: 2, WorkspaceFolder: 3 };
+export const QuickPickItemKind = { Separator: -1, Default: 0 };
+export const TestRunProfileKind = { Run: 1, Debug: 2, Coverage: 3 };
+export const UIKind = { Desktop: 1, Web: 2 };
+export const FileType = { Unknown: 0, File: 1, Directory: 2, SymbolicLink: 64 };
+export const FilePermission = { Readonly: 1 };
+export const ExtensionMode = { Production: 1, Development: 2, Test: 3 };
+
+export class TestMessage {
+  expectedOutput?: string;
+  actualOutput?: string;
+  location?: Location;
+  constructor(readonly message: string) {}
+  static diff(message: string, expected: string, actual: string): TestMessage {
+    return Object.assign(new TestMessage(message), { expectedOutput: expected, actualOutput: actual });
+  }
+}
+
+class FakeTestItem {
+  readonly children = new FakeTestItems(this);
+  parent: FakeTestItem | undefined;
+  canResolveChildren = false;
+  description?: string;
+  sortText?: string;
+  range?: Range;
+  constructor(
+    readonly id: string,
+    readonly label: string,
+    readonly uri?: Uri,
+  ) {}
+}
+
+class FakeTestItems {
+  #items = new Map<string, FakeTestItem>();
+  constructor(readonly parent?: FakeTestItem) {}
+  get size(): number {
+    return this.#items.size;
+  }
+  get(id: string): FakeTestItem | undefined {
+    return this.#items.get(id);
+  }
+  add(item: FakeTestItem): void {
+    item.parent = this.parent;
+    this.#items.set(item.id, item);
+  }
+  replace(items: readonly FakeTestItem[]): void {
+    this.#items = new Map();
+    for (const item of items) {
+      if (this.#items.has(item.id)) throw new Error(`Two items have the id ${item.id}`);
+      this.add(item);
+    }
+  }
+  [Symbol.iterator]() {
+    return this.#items[Symbol.iterator]();
+  }
+}
+
+export class TestRunRequest {
+  constructor(
+    readonly include?: readonly FakeTestItem[],
+    readonly exclude?: readonly FakeTestItem[],
+    readonly profile?: unknown,
+  ) {}
+}
+
+/** One run, as it was told to VS Code. */
+export class FakeRun {
+  readonly log: string[] = [];
+  readonly source = new CancellationTokenSource();
+  readonly token = this.source.token;
+  output = '';
+  ended = 0;
+  constructor(
+    readonly request: TestRunRequest,
+    readonly name: string | undefined,
+  ) {}
+  readonly #state = (state: string, item: FakeTestItem, message?: TestMessage) => {
+    if (this.ended) throw new Error(`${state} after end`);
+    const where =
+      message?.location && ` @ ${message.location.uri.path}:${message.location.range.start.line + 1}`;
+    const diff =
+      message?.expectedOutput !== undefined && ` [${message.expectedOutput} != ${message.actualOutput}]`;
+    this.log.push(
+      `${state} ${item.label}${message ? `: ${message.message}` : ''}${diff || ''}${where || ''}`,
+    );
+  };
+  enqueued = (item: FakeTestItem) => this.#state('enqueued', item);
+  started = (item: FakeTestItem) => this.#state('started', item);
+  passed = (item: FakeTestItem) => this.#state('passed', item);
+  skipped = (item: FakeTestItem) => this.#state('skipped', item);
+  failed = (item: FakeTestItem, message: TestMessage) => this.#state('failed', item, message);
+  errored = (item: FakeTestItem, message: TestMessage) => this.#state('errored', item, message);
+  appendOutput = (text: string) => {
+    this.output += text;
+  };
+  end = () => {
+    this.ended++;
+  };
+}
+
+type RunHandlerFake = (request: TestRunRequest, token: CancellationTokenSource['token']) => Promise<void>;
+
+function createTestController(id: string, label: string) {
+  return {
+    id,
+    label,
+    items: new FakeTestItems(),
+    createTestItem: (itemId: string, itemLabel: string, uri?: Uri) =>
+      new FakeTestItem(itemId, itemLabel, uri),
+    createRunProfile: (profileLabel: string, kind: number, handler: RunHandlerFake) => {
+      fake.runHandler = handler;
+      return { label: profileLabel, kind };
+    },
+    createTestRun: (request: TestRunRequest, name?: string) => {
+      const run = new FakeRun(request, name);
+      fake.runs.push(run);
+      return run;
+    },
+    dispose: () => undefined,
+  };
+}
+
+interface WorkspaceFolderFake {
+  readonly uri: Uri;
+  readonly name: string;
+}
+
+type Picker = (items: readonly { label: string }[]) => { label: string } | undefined;
+
+const configurationChanged = new EventEmitter<{ affectsConfiguration(key: string): boolean }>();
+
+function initialState() {
+  return {
+    settings: new Map<string, unknown>(),
+    workspaceSettings: new Map<string, unknown>(),
+    context: new Map<string, unknown>(),
+    messages: [] as string[],
+    /** Answers notifications with the title of an action. */
+    answer: (_message: string, _actions: readonly string[]): string | undefined => undefined,
+    /** Answers the quick picks that open, in order; a string picks by label. */
+    picks: [] as (string | Picker)[],
+    /** What the quick picks offered. */
+    offered: [] as string[][],
+    openDialog: undefined as readonly Uri[] | undefined,
+    executed: [] as unknown[][],
+    commands: new Map<string, (...args: unknown[]) => unknown>(),
+    progress: [] as string[],
+    progressSource: undefined as CancellationTokenSource | undefined,
+    channel: [] as string[],
+    opened: [] as string[],
+    runs: [] as FakeRun[],
+    runHandler: undefined as RunHandlerFake | undefined,
+    workspaceFolders: [] as WorkspaceFolderFake[],
+    trusted: true,
+    treeViews: new Map<string, { message: string }>(),
+    visible: new EventEmitter<{ visible: boolean }>(),
+    fileSystems: new Map<string, { readFile(uri: Uri): Promise<Uint8Array> }>(),
+  };
+}
+
+/** The state of the fake window; `reset` makes a new one for the next test. */
+export const fake = Object.assign(initialState(), {
+  reset: () => {
+    Object.assign(fake, initialState());
+  },
+  /** Changes a setting as the person would. */
+  set: (key: string, value: unknown) => {
+    fake.settings.set(key, value);
+    configurationChanged.fire({ affectsConfiguration: (asked) => asked === key });
+  },
+});
+
+const nothing = { dispose: () => undefined };
+const never = () => nothing;
+
+function message(severity: string) {
+  return async (text: string, ...rest: (string | object)[]) => {
+    const actions = rest.filter((item): item is string => typeof item === 'string');
+    fake.messages.push(`${severity}: ${text}${actions.length > 0 ? ` [${actions.join(', ')}]` : ''}`);
+    return fake.answer(text, actions);
+  };
+}
+
+export const window = {
+  createOutputChannel: () => {
+    const level = (name: string) => (text: string) => fake.channel.push(`${name} ${text}`);
+    const levels = { trace: level('trace'), debug: level('debug'), info: level('info') };
+    const show = () => fake.opened.push('log');
+    return { ...levels, warn: level('warn'), error: level('error'), show, dispose: () => undefined };
+  },
+  createTreeView: (id: string) => {
+    const view = { message: '', visible: false, onDidChangeVisibility: fake.visible.event, ...nothing };
+    fake.treeViews.set(id, view);
+    return {
+      ...view,
+      reveal: async () => undefined,
+      set message(text: string) {
+        view.message = text;
+      },
+    };
+  },
+  registerTreeDataProvider: never,
+  showInformationMessage: message('info'),
+  showWarningMessage: message('warning'),
+  showErrorMessage: message('error'),
+  showQuickPick: async (items: readonly { label: string }[]) => {
+    fake.offered.push(items.map((item) => item.label));
+    const pick = fake.picks.shift();
+    return typeof pick === 'string' ? items.find((item) => item.label.includes(pick)) : pick?.(items);
+  },
+  showOpenDialog: async () => fake.openDialog,
+  showTextDocument: async (uri: Uri) => {
+    fake.opened.push(String(uri));
+  },
+  withProgress: (options: { title: string }, work: (progress: unknown, token: unknown) => unknown) => {
+    fake.progressSource = new CancellationTokenSource();
+    const report = (value: { message?: string }) =>
+      fake.progress.push(`${options.title}: ${value.message ?? ''}`);
+    return work({ report }, fake.progressSource.token);
+  },
+};
+
+export const workspace = {
+  get workspaceFolders() {
+    return fake.workspaceFolders;
+  },
+  get isTrusted() {
+    return fake.trusted;
+  },
+  getWorkspaceFolder: (uri: Uri) =>
+    fake.workspaceFolders.find((folder) => `${uri.path}/`.startsWith(`${folder.uri.path}/`)),
+  getConfiguration: (section: string) => {
+    const full = (name: string) => `${section}.${name}`;
+    return {
+      get: (name: string) => fake.workspaceSettings.get(full(name)) ?? fake.settings.get(full(name)),
+      inspect: (name: string) => ({ workspaceValue: fake.workspaceSettings.get(full(name)) }),
+      update: async (name: string, value: unknown, target: number) => {
+        if (target === ConfigurationTarget.Workspace) fake.workspaceSettings.set(full(name), value);
+        else fake.set(full(name), value);
+      },
+    };
+  },
+  onDidChangeConfiguration: configurationChanged.event,
+  onDidChangeWorkspaceFolders: never,
+  onDidGrantWorkspaceTrust: never,
+  createFileSystemWatcher: () => ({ onDidCreate: never, onDidChange: never, onDidDelete: never, ...nothing }),
+  registerFileSystemProvider: (scheme: string, provider: { readFile(uri: Uri): Promise<Uint8Array> }) => {
+    fake.fileSystems.set(scheme, provider);
+    return nothing;
+  },
+};
+
+export const commands = {
+  registerCommand: (id: string, handler: (...args: unknown[]) => unknown) => {
+    fake.commands.set(id, handler);
+    return { dispose: () => fake.commands.delete(id) };
+  },
+  executeCommand: async (id: string, ...args: unknown[]) => {
+    if (id === 'setContext') fake.context.set(String(args[0]), args[1]);
+    else fake.executed.push([id, ...args]);
+    return fake.commands.get(id)?.(...args);
+  },
+};
+
+export const env = {
+  remoteName: undefined as string | undefined,
+  uiKind: UIKind.Desktop,
+  clipboard: { writeText: async () => undefined },
+};
+
+export const tests = { createTestController };
