@@ -26,7 +26,7 @@ import { readSpecDocument, specScheme } from '#vscode/documents/specDocument.ts'
 import { EngineStatus } from '#vscode/engine/engineStatus.ts';
 import { GradeIndex } from '#vscode/grades/gradeIndex.ts';
 import { GradeQueue } from '#vscode/grading/gradeQueue.ts';
-import { connectEngine, createGrader, gradeStore, taskReader } from '#vscode/joinCore.ts';
+import { createConnect, createGrader, gradeStore, taskReader } from '#vscode/joinCore.ts';
 import { createNotifier } from '#vscode/notify.ts';
 import { corporaSetting } from '#vscode/settings/corpora.ts';
 import { showBundledTasksSetting } from '#vscode/settings/showBundledTasks.ts';
@@ -63,7 +63,7 @@ export function activate(context: vscode.ExtensionContext): TestApi | undefined 
     });
   const index = own(new TaskIndex({ reader: taskReader, folders, log: channel }));
   const grades = own(new GradeIndex(gradeStore(storeDir), channel));
-  const engine = own(new EngineStatus(connectEngine, channel));
+  const engine = own(new EngineStatus(createConnect(channel), channel));
   const queue = own(new GradeQueue());
   stopGrades = () => queue.stop();
   const tree = own(new TasksTree({ index, grades, queue }));

@@ -2,6 +2,7 @@
  * Joins the adapters' ports to core. Core is loaded at its first use: dockerode and the schema library cost more
  * time than the rest of the activation together.
  */
+import { errorMessage } from '#core/base/errors.ts';
 import type { Log } from '#core/base/log.ts';
 import type { ContainerEngine } from '#core/container/engine.ts';
 import type { EngineStatus } from './engine/engineStatus.ts';
@@ -38,10 +39,29 @@ export function gradeStore(storeDir: () => string): GradeStore {
   };
 }
 
-/** Connects to the engine that the setting, the environment or the default socket names. */
-export async function connectEngine(): Promise<ContainerEngine> {
-  const { connectEngine: connect } = await import('#core/container/connect.ts');
-  return connect({ dockerHost: dockerHostSetting.get() || undefined, env: process.env });
+/**
+ * Connects to the engine that the setting, the environment or the default socket names. The first time in a window,
+ * grade containers that a dead window or command left behind are removed, in the background.
+ */
+export function createConnect(log: Log): () => Promise<ContainerEngine> {
+  let swept = false;
+  return async () => {
+    const { connectEngine: connect } = await import('#core/container/connect.ts');
+    const engine = await connect({ dockerHost: dockerHostSetting.get() || undefined, env: process.env });
+    if (!swept) void sweep(engine, log);
+    swept = true;
+    return engine;
+  };
+}
+
+async function sweep(engine: ContainerEngine, log: Log): Promise<void> {
+  try {
+    const { reapContainers } = await import('#core/container/reaper.ts');
+    const removed = await reapContainers(engine, { kept: false });
+    if (removed.length > 0) log.info(`Removed what an earlier run left: ${removed.join(', ')}`);
+  } catch (error) {
+    log.warn(`What earlier runs left could not be removed: ${errorMessage(error)}`);
+  }
 }
 
 export interface GraderDeps {
