@@ -1,6 +1,7 @@
 import { cleanCommand } from './cli/clean.ts';
 import { type CliContext, reportFailure, UsageError } from './cli/context.ts';
 import { gradeCommand } from './cli/grade.ts';
+import { harborCheckCommand } from './cli/harborCheck.ts';
 import { prepareCommand } from './cli/prepare.ts';
 import { tasksCommand } from './cli/tasks.ts';
 import { usage } from './cli/usage.ts';
@@ -9,6 +10,7 @@ import { usage } from './cli/usage.ts';
 const commands: Readonly<Record<string, (args: string[], context: CliContext) => Promise<number>>> = {
   tasks: tasksCommand,
   grade: gradeCommand,
+  'harbor-check': harborCheckCommand,
   prepare: prepareCommand,
   clean: cleanCommand,
 };
@@ -17,6 +19,11 @@ async function main(argv: readonly string[]): Promise<number> {
   const [name, ...args] = argv;
   const cancel = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => cancel.abort());
+  // A reader that has seen enough (`| head`) is no failure.
+  for (const stream of [process.stdout, process.stderr])
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error;
+    });
   const context: CliContext = {
     signal: cancel.signal,
     env: process.env,
@@ -26,6 +33,10 @@ async function main(argv: readonly string[]): Promise<number> {
   if (name === undefined || name === 'help' || name === '--help' || name === '-h') {
     context[name === undefined ? 'stderr' : 'stdout'](usage);
     return name === undefined ? 2 : 0;
+  }
+  if (Object.hasOwn(commands, name) && args.some((arg) => arg === '--help' || arg === '-h')) {
+    context.stdout(usage);
+    return 0;
   }
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
   try {

@@ -31,7 +31,8 @@ export function parseCommand<T extends NonNullable<ParseArgsConfig['options']>>(
   try {
     return parseArgs({ args, options, allowPositionals: true, strict: true });
   } catch (error) {
-    throw new UsageError((error as Error).message);
+    // Node's message goes on with advice about its own parser.
+    throw new UsageError(((error as Error).message.split('. ')[0] ?? '').replace(/\.?$/, '.'));
   }
 }
 

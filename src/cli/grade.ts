@@ -61,7 +61,7 @@ export async function gradeCommand(args: string[], context: CliContext): Promise
   }[result.verdict];
 }
 
-function sourceOf(values: {
+export function sourceOf(values: {
   workspace?: string | undefined;
   solution?: boolean | undefined;
   empty?: boolean | undefined;

@@ -12,6 +12,12 @@ export const usage = `e2e-swe: build and judge whole repositories from a spec
       --live            show the tests' output while they run
       --allow-host-env  let the task read the host variables that it names
 
+  e2e-swe harbor-check TASK (--workspace DIR|TAR | --solution | --empty) [options]
+      Grade the same submission here and with the real Harbor, and compare rewards, tests and verdicts.
+      --harbor CMD      the command to call (else $E2E_SWE_HARBOR, else "harbor" on the PATH)
+      --public-network  leave the network open on Harbor's side, whose "no network" needs images that are pulled
+      --out, --json, --allow-host-env as above; exit code 0 agree, 1 differ, 3 only one side has a grade
+
   e2e-swe prepare TASK
       Build or pull the task's image, so that the first grade starts at once.
 

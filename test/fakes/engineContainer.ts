@@ -61,8 +61,12 @@ export class FakeContainer implements ContainerHandle {
       }
     }
     if (text.includes('-printf')) {
-      out.stdout = this.#listing(paths);
-      out.stderr = `${this.#nodes.has('/tests/test.sh') ? 'script\n' : ''}failed connect: Network is unreachable\n`;
+      out.stdout = `${this.#listing(paths)}\0`;
+      out.stderr = `${this.#nodes.has('/tests/test.sh') ? 'script\n' : ''}failed connect: Network is unreachable\nlooked\n`;
+      if (spec.onOutput) {
+        await spec.onOutput(Buffer.from(out.stdout, 'latin1'), 'stdout');
+        await spec.onOutput(Buffer.from(out.stderr), 'stderr');
+      }
     }
     if (text.includes('id -u')) out.stdout = '1000\n1001\n';
     if (text.includes('(/tests/test.sh)')) {

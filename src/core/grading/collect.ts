@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { mkdir, open } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { mkdir, open, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { ContainerHandle } from '#core/container/engine.ts';
 import { walkFolder } from '#core/container/folderTar.ts';
@@ -10,6 +11,9 @@ import type { Mark } from '#core/report/types.ts';
 /** Bytes written to disk of one file of /logs/verifier, and of all of them. */
 const fileCap = 2 * 1024 ** 3;
 const folderCap = 8 * 1024 ** 3;
+const filesCap = 20_000;
+/** Marks of one rule: one more says nothing more. */
+const maxMarks = 5;
 /** Bytes of a report or reward that is read into memory. */
 const readCap = 256 * 1024 ** 2;
 /** Bytes kept of the end of test-stdout.txt, for messages and markers. */
@@ -34,6 +38,7 @@ export async function collectVerifierFolder(
   signal: AbortSignal,
 ): Promise<Collected> {
   const files = new Map<string, Buffer>();
+  const written = new Map<string, string>();
   const marks: Mark[] = [];
   let outputHead = '';
   let outputTail = '';
@@ -48,12 +53,14 @@ export async function collectVerifierFolder(
       marks: [{ rule: 'verifier-folder-gone', message: 'The tests removed /logs/verifier.' }],
     };
   for await (const { header, body } of entries) {
-    const relative = fromBinary(header.name).split('/').slice(1).join('/');
-    if (relative === '' || header.type === 'directory') continue;
-    if (header.type !== 'file') {
+    if (header.type === 'directory') continue;
+    const relative = withoutFolder(header.name);
+    // A second name of a file is a file; it was written under its first one.
+    const first = header.type === 'hardlink' ? written.get(withoutFolder(header.linkName)) : undefined;
+    if (header.type !== 'file' && first === undefined) {
       marks.push({
         rule: 'result-not-a-file',
-        message: `/logs/verifier/${relative} is a ${header.type}, not a file; it was not read.`,
+        message: `${path.posix.join('/logs/verifier', relative)} is a ${header.type}, not a file; it was not read.`,
       });
       continue;
     }
@@ -65,19 +72,22 @@ export async function collectVerifierFolder(
       });
       continue;
     }
-    total += header.size;
-    if (header.size > fileCap || total > folderCap) {
-      marks.push({
-        rule: 'result-too-large',
-        message: `/logs/verifier/${relative} has ${header.size} bytes; it was not kept.`,
-      });
+    const size = first === undefined ? header.size : (await stat(first)).size;
+    total += size;
+    if (size > fileCap || total > folderCap || written.size >= filesCap) {
+      if (marks.filter(({ rule }) => rule === 'result-too-large').length < maxMarks)
+        marks.push({
+          rule: 'result-too-large',
+          message: `/logs/verifier/${relative} (${size} bytes, file ${written.size + 1}) was not kept.`,
+        });
       continue;
     }
-    const wanted = /(?:\.json|^reward\.txt)$/.test(relative) && header.size <= readCap;
-    const { data, head, tail } = await writeBody(target, body, wanted);
+    const wanted = /(?:\.json|^reward\.txt)$/.test(relative) && size <= readCap;
+    const { data, head, tail } = await writeBody(target, first ? createReadStream(first) : body, wanted);
+    written.set(relative, target);
     if (data) files.set(relative, data);
     if (relative === 'test-stdout.txt') {
-      outputHead = header.size > tailCap ? head.toString('utf8') : '';
+      outputHead = size > tailCap ? head.toString('utf8') : '';
       outputTail = tail.toString('utf8');
     }
   }
@@ -96,7 +106,7 @@ async function writeBody(
   let head = Buffer.alloc(0);
   try {
     for await (const chunk of body) {
-      await handle.write(chunk);
+      await handle.appendFile(chunk);
       if (keep) kept.push(Buffer.from(chunk));
       if (head.length < headCap) head = Buffer.concat([head, chunk.subarray(0, headCap - head.length)]);
       tail.write(chunk);
@@ -105,6 +115,11 @@ async function writeBody(
     await handle.close();
   }
   return { data: keep ? Buffer.concat(kept) : undefined, head, tail: tail.bytes() };
+}
+
+/** A name of the archive without its first part, the folder's own. */
+function withoutFolder(name: string): string {
+  return fromBinary(name).split('/').slice(1).join('/');
 }
 
 /** A path below `dir` for a name that is safe on every host; undefined for one that is not. */

@@ -3,7 +3,7 @@ import type { ContainerEngine, ContainerHandle, ImageInfo } from '#core/containe
 import type { Mark } from '#core/report/types.ts';
 import type { CollectConfig } from '#core/task/types.ts';
 import { copyIn, prepareContainer, verifierIds } from './copyIn.ts';
-import { withContainer } from './gradeContainer.ts';
+import { killContainer, withContainer } from './gradeContainer.ts';
 import type { GradePlan } from './plan.ts';
 import { archivesOf, type Submission, submissionFromArchives } from './submission.ts';
 
@@ -63,7 +63,7 @@ export async function collectFrom(
     const owner = await verifierIds(staged, user, options.image.user, signal);
     await copyIn(staged, { submission, testsDir: undefined, owner }, signal);
     const marks = await runCollectHooks(staged, config.verifier.collect, options.workdir, signal);
-    await staged.kill();
+    await killContainer(staged);
     const archives = await archivesOf(staged, options.roots, signal);
     const collected = await submissionFromArchives(archives, {
       roots: options.roots,

@@ -18,18 +18,20 @@ chmod 777 /logs/verifier /logs/artifacts`;
 /** The look found no GNU find, and ended there. */
 export const noFindExit = 97;
 /** Bytes of listing kept: some 4 million entries. */
-export const listingBytes = 512 * 1024 * 1024;
+const listingBytes = 512 * 1024 * 1024;
 
 /**
  * One look before the tests: a connection attempt (to a documentation address, RFC 5737), whether test.sh is there,
- * and every entry as it arrived. `%T@` and the other formats are GNU find's.
+ * and every entry as it arrived. `%T@` and the other formats are GNU find's. It ends with the marks of `LookOutput`.
  */
 const inspectScript = `
 chmod +x /tests/test.sh 2>/dev/null
 if [ -f /tests/test.sh ]; then echo script >&2; fi
 if (bash -c 'exec 3<>/dev/tcp/198.51.100.1/80') 2>/tmp/.probe.$$; then echo "connected" >&2; else echo "failed $(head -n 1 /tmp/.probe.$$)" >&2; fi
 rm -f /tmp/.probe.$$
-find "$@" -printf '%y\\t%m\\t%s\\t%T@\\t%l\\0%p\\0' 2>/dev/null || { echo nofind >&2; exit ${noFindExit}; }`;
+find "$@" -printf '%y\\t%m\\t%s\\t%T@\\t%l\\0%p\\0' 2>/dev/null || { echo nofind >&2; exit ${noFindExit}; }
+printf '\\0'
+echo looked >&2`;
 
 export async function prepareContainer(
   container: ContainerHandle,
@@ -281,7 +283,7 @@ function typeLetter({ type }: TarHeader): string {
 function parseListing(output: Buffer): Map<string, Arrived> {
   const fields = output.toString('latin1').split('\0');
   const arrived = new Map<string, Arrived>();
-  for (let i = 0; i + 1 < fields.length; i += 2) {
+  for (let i = 0; i + 1 < fields.length && fields[i] !== ''; i += 2) {
     const [type = '', mode = '', size = '', mtime = '', ...link] = (fields[i] as string).split('\t');
     arrived.set((fields[i + 1] as string).replace(/^\/+/, ''), {
       type,

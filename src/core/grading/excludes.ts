@@ -40,7 +40,11 @@ function toRegExp(pattern: string): RegExp {
     } else if (c === '\\' && i + 1 < pattern.length) source += quote(pattern[++i] as string);
     else source += quote(c);
   }
-  return new RegExp(`(?:^|/)${source.replace(/\/+$/, '')}(?:/|$)`, 's');
+  try {
+    return new RegExp(`(?:^|/)${source}(?:/|$)`, 's');
+  } catch {
+    return /(?!)/; // A range that ends before it begins matches nothing.
+  }
 }
 
 function quote(c: string): string {

@@ -6,6 +6,7 @@ import type { Log } from '#core/base/log.ts';
 import { type ContainerEngine, EngineError, type ImageInfo } from '#core/container/engine.ts';
 import { FolderChangedError } from '#core/container/folderTar.ts';
 import { ensureImage } from '#core/container/images.ts';
+import { TarFormatError } from '#core/container/tarHeader.ts';
 import { contentDigest, environmentId, testsDigest } from '#core/task/digest.ts';
 import type { Task } from '#core/task/types.ts';
 import { collectFrom } from './collectHooks.ts';
@@ -90,6 +91,7 @@ async function runGrade(
   signal: AbortSignal,
 ): Promise<void> {
   await checkSource(source);
+  checkOutDir(source, options.outDir);
   const dir = await makeGradeDir(options, task);
   const record = new GradeRecord(task, source, dir, emit);
   let result: GradeResult;
@@ -157,7 +159,7 @@ async function gradeInto(
   if (plan.source.kind === 'solution') await taking;
   const submission = taking.then((taken) => {
     record.submission(taken);
-    requireArtifacts(plan, taken, roots, workdir);
+    requireArtifacts(plan, taken, roots);
     return taken;
   });
   submission.catch(() => undefined);
@@ -244,24 +246,29 @@ function takeFrom(
   }
 }
 
-/** A declared artifact that is missing is no grade, never the image's own copy (design.md §4.1). */
-function requireArtifacts(
-  plan: GradePlan,
-  submission: Submission,
-  roots: readonly string[],
-  workdir: string,
-): void {
+/** A workdir or declared artifact that is missing is no grade, never the image's own copy (design.md §4.1). */
+function requireArtifacts(plan: GradePlan, submission: Submission, roots: readonly string[]): void {
   const convention = '/logs/artifacts';
   for (const root of roots) {
-    if (root === workdir || root === convention) continue;
+    if (root === convention) continue;
     const name = Buffer.from(root.slice(1), 'utf8').toString('latin1');
     if (!submission.entries.some((entry) => entry.name === name || entry.name.startsWith(`${name}/`))) {
       throw new NotGradedError(
         'artifact-missing',
-        `The artifact ${root} that task.toml declares is not in the submission (${plan.source.kind}).`,
+        `${root}, which is graded, is not in the submission (${plan.source.kind}).`,
       );
     }
   }
+}
+
+/** A grade that grows inside what it reads would never be of one moment. */
+function checkOutDir(source: SubmissionSource, outDir: string | undefined): void {
+  if (source.kind !== 'folder' || outDir === undefined) return;
+  const relative = path.relative(path.resolve(source.path), path.resolve(outDir));
+  if (relative.split(path.sep)[0] === '..' || path.isAbsolute(relative)) return;
+  throw new UserError(`The folder "${outDir}" for the grade lies inside the workspace.`, {
+    nextStep: 'Choose a folder outside of it.',
+  });
 }
 
 async function checkTestScript({ testsDir }: GradePlan): Promise<void> {
@@ -290,6 +297,10 @@ function asNotGraded(error: unknown): NotGradedError | undefined {
     return new NotGradedError(reasonOf(error), error.message, { cause: error });
   if (error instanceof FolderChangedError)
     return new NotGradedError('submission-changed', error.message, { cause: error });
+  if (error instanceof TarFormatError)
+    return new NotGradedError('engine-lost', `The engine's answer was cut short: ${error.message}`, {
+      cause: error,
+    });
   if (/ENOSPC/.test(errorMessage(error)))
     return new NotGradedError('disk-full', 'The disk that holds the grades is full.', { cause: error });
   return undefined;

@@ -1,8 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import type { Log } from '#core/base/log.ts';
-import type { ContainerEngine, ContainerHandle, ImageInfo } from '#core/container/engine.ts';
+import {
+  type ContainerEngine,
+  type ContainerHandle,
+  EngineError,
+  type ImageInfo,
+} from '#core/container/engine.ts';
 import { gradeLabels } from '#core/container/labels.ts';
 import type { Limits } from './plan.ts';
+import { NotGradedError } from './reasons.ts';
 
 export interface GradeContainerOptions {
   readonly image: ImageInfo;
@@ -42,18 +48,59 @@ export async function withContainer<T>(
   options.log.debug(`Made container ${name} (${container.id.slice(0, 12)})`);
   try {
     return await use(container);
+  } catch (error) {
+    throw (await endedByItself(container, error)) ?? error;
   } finally {
     onRemoving();
     if (options.keep) await leaveRunning(container, options.log);
     else {
       try {
-        await container.remove();
+        await bounded(container.remove(), 'removing a container', removeMs);
       } catch (error) {
         options.log.warn(
           `Container ${name} could not be removed: ${String(error)}. "e2e-swe clean" removes it later.`,
         );
       }
     }
+  }
+}
+
+/** How long an engine may take to kill a container, and to remove one with all its files. */
+const killMs = 30_000;
+const removeMs = 120_000;
+
+/** A container in which nothing can be run because its own first process is over: an ENTRYPOINT that does not run its command. */
+async function endedByItself(
+  container: ContainerHandle,
+  error: unknown,
+): Promise<NotGradedError | undefined> {
+  if (!(error instanceof EngineError) || error.failure !== 'exec-failed') return undefined;
+  const state = await container.state().catch(() => undefined);
+  if (!state || state.running) return undefined;
+  return new NotGradedError(
+    'container-start-failed',
+    `The grade container ended by itself (exit ${state.exitCode}) before anything could run in it.`,
+    { cause: error },
+  );
+}
+
+/** Ends everything in the container. An engine that does not answer is lost, and does not hang the grade. */
+export async function killContainer(container: ContainerHandle): Promise<void> {
+  await bounded(container.kill(), 'killing a container', killMs);
+}
+
+async function bounded(call: Promise<void>, doing: string, ms: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => reject(new EngineError('lost', `The engine did not finish ${doing} within ${ms / 1000} s.`)),
+      ms,
+    );
+  });
+  try {
+    await Promise.race([call, late]);
+  } finally {
+    clearTimeout(timer);
   }
 }
 

@@ -26,14 +26,22 @@ export async function* normaliseEntries(
   source: AsyncIterable<TarEntry>,
   options: NormaliseOptions,
 ): AsyncGenerator<TarEntry> {
-  const kinds = new Map<string, 'file' | 'directory' | 'link'>();
+  const kinds = new Map<string, 'file' | 'directory' | 'link' | 'left-out entry'>();
+  const links = new Map<string, TarEntry>();
+  const excluded = new Set<string>();
   let bytes = 0;
   for await (const { header, body } of source) {
     const cleaned = cleanName(header.name);
     const name = cleaned === undefined ? undefined : options.rename(cleaned);
-    if (name === undefined || name === '') continue;
+    if (name === undefined || name === '') {
+      if (cleaned !== undefined) excluded.add(cleaned);
+      continue;
+    }
+    if (header.name.startsWith('/') && name !== cleaned) throw refused(header.name, 'its name is absolute');
     checkName(name, options.roots.map(toBinary));
     checkParents(name, kinds);
+    if (kinds.get(name) === 'directory' && header.type !== 'directory')
+      throw refused(name, 'it takes the place of a folder of the same archive');
     bytes += header.size;
     if (bytes > submissionCaps.bytes)
       throw refused(name, `the submission is larger than ${submissionCaps.bytes / 1024 ** 3} GiB`);
@@ -47,12 +55,27 @@ export async function* normaliseEntries(
         break;
       case 'symlink':
         kinds.set(name, 'link');
+        links.set(name, { header: { ...header, name }, body });
         yield { header: { ...header, name }, body };
         break;
       case 'hardlink': {
         const target = cleanName(header.linkName);
         const linkName = target === undefined ? undefined : options.rename(target);
-        if (linkName === undefined || kinds.get(linkName) !== 'file')
+        const kind = linkName === undefined ? undefined : kinds.get(linkName);
+        const link = kind === 'link' ? links.get(linkName as string) : undefined;
+        if (link) {
+          // A second name of a symbolic link: the engine keeps it as a link of its own just as well.
+          kinds.set(name, 'link');
+          links.set(name, link);
+          yield { header: { ...link.header, name }, body };
+          break;
+        }
+        if (kind === 'left-out entry' || (target !== undefined && excluded.has(target))) {
+          kinds.set(name, 'left-out entry');
+          options.onSkipped(name, 'another name of an entry that was left out');
+          break;
+        }
+        if (linkName === undefined || kind !== 'file')
           throw refused(
             name,
             `it is a hard link to "${fromBinary(header.linkName)}", which is no earlier file of the submission`,
@@ -62,6 +85,7 @@ export async function* normaliseEntries(
         break;
       }
       default:
+        kinds.set(name, 'left-out entry');
         options.onSkipped(
           name,
           header.type === 'unknown' ? `entry of type ${JSON.stringify(header.flag)}` : header.type,

@@ -149,12 +149,23 @@ export function clampLimits(
   };
 }
 
-/** Every folder or file of the container that a submission covers, the workdir first, nested ones left out. */
+/**
+ * Every folder or file of the container that a submission covers, the workdir first, nested ones left out. An image
+ * without a WORKDIR runs in `/`, which is no submission: there the declared artifacts are, the first as the workdir.
+ */
 export function submissionRoots(plan: Pick<GradePlan, 'artifacts'>, workdir: string): string[] {
-  const roots = [normalise(workdir)];
-  for (const { source } of plan.artifacts) {
-    const root = normalise(source);
-    if (!roots.some((known) => isInside(root, known))) roots.push(root);
+  const declared = plan.artifacts.map(({ source }) => normalise(source));
+  const convention = '/logs/artifacts';
+  const first = [normalise(workdir), ...declared].find((root) => root !== '/' && root !== convention);
+  if (first === undefined)
+    throw new NotGradedError(
+      'task-unsupported',
+      'The task has no folder to grade: its image has no WORKDIR, and task.toml declares no artifact.',
+      { nextStep: 'Set WORKDIR in the image, or [environment].workdir or artifacts in task.toml.' },
+    );
+  const roots = [first];
+  for (const root of declared) {
+    if (root !== '/' && !roots.some((known) => isInside(root, known))) roots.push(root);
   }
   return roots;
 }

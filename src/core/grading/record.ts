@@ -33,6 +33,7 @@ export class GradeRecord {
   #reward: Reward = { state: 'none' };
   #report: Report = noReport;
   #decision: Decision | undefined;
+  #setup: { readonly text: string; readonly nextStep: string } | undefined;
 
   constructor(task: GradedTask, source: SubmissionSource, dir: string, emit: (event: GradeEvent) => void) {
     this.#task = task;
@@ -159,6 +160,16 @@ export class GradeRecord {
     );
   }
 
+  /** The exit code of setup.sh, and whether the submission has one. */
+  setup(exit: number, present: boolean): void {
+    this.#setup = present
+      ? {
+          text: `The submission's setup.sh failed with exit code ${exit}.`,
+          nextStep: 'Open the output and repair setup.sh.',
+        }
+      : { text: 'The submission has no setup.sh.', nextStep: 'Write the setup.sh that the spec asks for.' };
+  }
+
   judged(reward: Reward, report: Report, decision: Decision): void {
     this.#reward = reward;
     this.#report = report;
@@ -178,7 +189,7 @@ export class GradeRecord {
       schemaVersion: 1,
       task: { name: this.#task.name, path: this.#task.dir, digest: this.#digest },
       verdict,
-      ...(reason === undefined ? {} : { reason, explanation: explain(reason, failure) }),
+      ...(reason === undefined ? {} : { reason, explanation: this.#explain(reason, failure) }),
       reward: this.#reward.state === 'read' ? this.#reward.value : null,
       ...(this.#reward.state === 'read' ? { rewards: this.#reward.rewards } : {}),
       counts: countTests(this.#report, this.#expected),
@@ -200,6 +211,15 @@ export class GradeRecord {
   /** Removes the folder of a grade that never was. */
   async discard(): Promise<void> {
     await rm(this.#dir, { recursive: true, force: true });
+  }
+
+  #explain(reason: string, failure: NotGradedError | undefined): NonNullable<GradeResult['explanation']> {
+    if (Object.hasOwn(notGradedReasons, reason)) {
+      const { text, nextStep, cause } = notGradedReasons[reason as NotGradedReason];
+      return { text: failure?.message ?? text, nextStep: failure?.nextStep ?? nextStep, cause };
+    }
+    const known = unresolvedReasons[reason as UnresolvedReason];
+    return reason === 'setup-failed' && this.#setup ? { ...known, ...this.#setup } : known;
   }
 
   #problems(): GradeResult['problems'] {
@@ -229,15 +249,4 @@ export class GradeRecord {
     });
     this.#running = undefined;
   }
-}
-
-function explain(
-  reason: string,
-  failure: NotGradedError | undefined,
-): NonNullable<GradeResult['explanation']> {
-  if (Object.hasOwn(notGradedReasons, reason)) {
-    const { text, nextStep, cause } = notGradedReasons[reason as NotGradedReason];
-    return { text: failure?.message ?? text, nextStep: failure?.nextStep ?? nextStep, cause };
-  }
-  return unresolvedReasons[reason as UnresolvedReason];
 }

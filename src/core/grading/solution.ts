@@ -7,7 +7,7 @@ import { walkFolder } from '#core/container/folderTar.ts';
 import { writeTar } from '#core/container/tarStream.ts';
 import type { Mark } from '#core/report/types.ts';
 import { runCollectHooks } from './collectHooks.ts';
-import { withContainer } from './gradeContainer.ts';
+import { killContainer, withContainer } from './gradeContainer.ts';
 import { awaitHealthy } from './healthcheck.ts';
 import type { GradePlan } from './plan.ts';
 import { NotGradedError } from './reasons.ts';
@@ -99,7 +99,7 @@ export async function solveAndTake(
           options.workdir,
           signal,
         );
-        await container.kill();
+        await killContainer(container);
         const archives = await archivesOf(container, options.roots, signal);
         const submission = await submissionFromArchives(archives, {
           roots: options.roots,

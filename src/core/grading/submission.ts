@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { createReadStream, createWriteStream } from 'node:fs';
+import { createReadStream } from 'node:fs';
 import { open, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { Readable } from 'node:stream';
@@ -64,10 +64,21 @@ export async function submissionFromFolder(folder: string, options: TakeOptions)
   const walk = walkFolder(folder, {
     prefix: rootName(options.roots[0] ?? '/'),
     includeRoot: true,
+    // Here too, so that of a file with several names the first that is taken has the content.
+    exclude: (relative) =>
+      options.exclude?.(fromBinary(`${rootName(options.roots[0] ?? '/')}/${relative}`)) ?? false,
     onSkipped: (relative, what) => skipped.push(`${fromBinary(relative)} (${what})`),
     signal: options.signal,
   });
-  return keep(walk, (name) => name, skipped, options);
+  try {
+    return await keep(walk, (name) => name, skipped, options);
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    throw new NotGradedError('submission-unreadable', error.message, {
+      cause: error,
+      ...(error.nextStep ? { nextStep: error.nextStep } : {}),
+    });
+  }
 }
 
 /**
@@ -77,6 +88,8 @@ export async function submissionFromFolder(folder: string, options: TakeOptions)
 export async function submissionFromTar(file: string, options: TakeOptions): Promise<Submission> {
   try {
     const names = await listNames(file);
+    // An archive of nothing is an empty workdir.
+    if (names.length === 0) return await emptySubmission(options);
     return await keep(readTar(await openTar(file)), layoutOf(names, options.roots), [], options);
   } catch (error) {
     if (error instanceof TarFormatError || errorCode(error)?.startsWith('Z_')) {
@@ -189,13 +202,12 @@ async function keep(
     }
   }
   const temp = path.join(options.dir, '.submission.tmp');
+  // Opened first: a stream that is destroyed while it opens its file may still make it afterwards.
+  const sink = (await open(temp, 'w')).createWriteStream();
   try {
-    await pipeline(
-      Readable.from(hashed(), { objectMode: false }),
-      createGzip({ level: gzipLevel }),
-      createWriteStream(temp),
-      { signal: options.signal },
-    );
+    await pipeline(Readable.from(hashed(), { objectMode: false }), createGzip({ level: gzipLevel }), sink, {
+      signal: options.signal,
+    });
   } catch (error) {
     await rm(temp, { force: true });
     if (error instanceof FolderChangedError)
@@ -211,7 +223,9 @@ async function keep(
 function layoutOf(names: readonly string[], roots: readonly string[]): (name: string) => string | undefined {
   const workdir = rootName(roots[0] ?? '/');
   const base = toBinary(path.posix.basename(roots[0] ?? '/'));
-  const all = (test: (name: string) => boolean): boolean => names.length > 0 && names.every(test);
+  const all = (test: (name: string) => boolean): boolean => names.every(test);
+  // "tar -C workspace ." has the workspace itself as an entry, whatever its only folder is called.
+  if (names.includes('.')) return (name) => `${workdir}/${name}`;
   const below = (root: string) => (name: string) => name === root || name.startsWith(`${root}/`);
   if (all((name) => roots.map(rootName).some((root) => below(root)(name)))) return (name) => name;
   if (all(below(base))) return (name) => `${workdir}${name.slice(base.length)}`;
@@ -225,9 +239,9 @@ async function listNames(file: string): Promise<string[]> {
       .split('/')
       .filter((part) => part !== '' && part !== '.')
       .join('/');
-    if (name) names.push(name);
+    names.push(name || '.');
   }
-  return names;
+  return names.every((name) => name === '.') ? [] : names;
 }
 
 async function openTar(file: string): Promise<AsyncIterable<Buffer>> {

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { CancelledError } from '#core/base/errors.ts';
 import type { ContainerHandle } from '#core/container/engine.ts';
 import { EngineError } from '#core/container/engine.ts';
-import { listingBytes } from './copyIn.ts';
+import { LookOutput } from './lookOutput.ts';
 
 export interface RunOptions {
   readonly workdir: string;
@@ -35,7 +35,8 @@ const ended = { exitCode: null, died: false, stdout: nothing, stderr: nothing };
 
 /** As Harbor runs it (harbor.md §4.5). */
 const runCommand = '(/tests/test.sh) > /logs/verifier/test-stdout.txt 2>&1';
-const followCommand = 'exec tail -c +1 -F /logs/verifier/test-stdout.txt 2>/dev/null';
+/** Looks five times a second: on an overlay tail is told of nothing. */
+const followCommand = 'exec tail -c +1 -s 0.2 -F /logs/verifier/test-stdout.txt 2>/dev/null';
 /** How long the exec of a killed container may take to end before the engine counts as gone. */
 const killGraceMs = 30_000;
 /** What `tail -F` gets to print the last lines. */
@@ -46,7 +47,7 @@ export const ownCommands = [
   'sleep infinity',
   'sh -c sleep infinity',
   followCommand.replace('exec ', ''),
-  'tail -c +1 -F /logs/verifier/test-stdout.txt',
+  'tail -c +1 -s 0.2 -F /logs/verifier/test-stdout.txt',
 ];
 
 /** Runs /tests/test.sh to its end or to the deadline, which is ours and outside: the whole container is killed. */
@@ -55,6 +56,7 @@ export async function runTests(
   options: RunOptions,
   signal: AbortSignal,
 ): Promise<RunOutcome> {
+  const look = new LookOutput();
   let oomKilled = false;
   let timedOut = false;
   const unwatch = await container.watchOom(() => {
@@ -74,12 +76,13 @@ export async function runTests(
     ? follow(container, options.onOutput, AbortSignal.any([signal, following.signal]))
     : Promise.resolve();
   try {
-    const { exitCode, stdout, stderr } = await container.exec(
+    const { exitCode } = await container.exec(
       {
         command: options.first
           ? ['sh', '-c', `${options.first.script}\nexec bash -c '${runCommand}'`, 'sh', ...options.first.args]
           : ['bash', '-c', runCommand],
-        keepBytes: listingBytes,
+        keepBytes: 0,
+        ...(options.first ? { onOutput: (data, stream) => look.write(data, stream) } : {}),
         workdir: options.workdir,
         env: options.env,
         ...(options.user === undefined ? {} : { user: options.user }),
@@ -87,6 +90,8 @@ export async function runTests(
       AbortSignal.any([signal, giveUp.signal]),
     );
     const endedAt = Date.now();
+    clearTimeout(timer);
+    const { stdout, stderr } = look;
     if (timedOut) return { ...ended, timedOut, oomKilled, endedAt, stdout, stderr };
     const { running, oomKilled: byState } = await container.state(signal);
     if (options.onOutput) await Promise.race([follower, delay(followGraceMs)]);

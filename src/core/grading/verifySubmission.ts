@@ -24,14 +24,14 @@ import {
   verifierIds,
 } from './copyIn.ts';
 import type { Environments } from './environments.ts';
-import { withContainer } from './gradeContainer.ts';
+import { killContainer, withContainer } from './gradeContainer.ts';
 import { awaitHealthy } from './healthcheck.ts';
 import { printsMarkers, readMarkers } from './markers.ts';
 import { neededNetwork } from './needsNetwork.ts';
 import { type GradePlan, isInside } from './plan.ts';
 import { NotGradedError } from './reasons.ts';
 import type { GradeRecord } from './record.ts';
-import type { Submission } from './submission.ts';
+import { rootName, type Submission } from './submission.ts';
 import { ownCommands, type RunOutcome, runTests } from './verify.ts';
 
 export interface VerifyInput {
@@ -130,7 +130,7 @@ async function verifyIn(
   record.phase('collect', 'Reading the results');
   if (!outcome.timedOut && !outcome.died) await recordProcesses(container, record, input.log);
   // From here on nothing of the submission runs: what is read is what was there.
-  await container.kill();
+  await killContainer(container);
   const [collected] = await Promise.all([
     collectVerifierFolder(container, path.join(input.dir, 'verifier'), signal),
     recordChanges(container, input, record, signal),
@@ -204,6 +204,11 @@ function requireArrival(inspection: Inspection, record: GradeRecord): void {
   if (!inspection.hasTestScript) throw new NotGradedError('test-script-missing');
 }
 
+async function hasSetup(input: VerifyInput): Promise<boolean> {
+  const name = `${rootName(input.workdir)}/setup.sh`;
+  return (await input.submission).entries.some((entry) => entry.name === name);
+}
+
 async function judge(
   input: VerifyInput,
   outcome: RunOutcome,
@@ -224,6 +229,8 @@ async function judge(
       `The tests did not end within ${plan.timeoutSec} s; their container was killed.`,
     );
 
+  const setupFailed = markers.setupExit !== undefined && markers.setupExit !== 0;
+  if (setupFailed && markers.setupExit !== undefined) record.setup(markers.setupExit, await hasSetup(input));
   const reward = readReward({
     ...pick('rewardJson', collected.files.get('reward.json')),
     ...pick('rewardTxt', collected.files.get('reward.txt')),
@@ -236,7 +243,7 @@ async function judge(
       reward,
       report,
       expected: plan.expected,
-      setupFailed: markers.setupExit !== undefined && markers.setupExit !== 0,
+      setupFailed,
     }),
   );
   const fetch =
@@ -252,6 +259,13 @@ async function judge(
     if (outcome.oomKilled)
       record.marks([
         { rule: 'out-of-memory', message: 'Something in the grade container was killed for want of memory.' },
+      ]);
+    if (outcome.died)
+      record.marks([
+        {
+          rule: 'container-ended',
+          message: 'The container ended before test.sh did; what it had written by then was read.',
+        },
       ]);
     return;
   }

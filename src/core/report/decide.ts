@@ -38,8 +38,7 @@ interface Facts {
 /**
  * The decision table (design.md §4.7), {reward} x {report} x {expected count known | not}:
  *
- * - no usable reward: not graded, whatever the report says; a failed setup.sh is unresolved all the same, since it is
- *   the submission's own and must not be able to choose "not graded"
+ * - no usable reward: not graded, whatever the report says
  * - expected known: resolved needs the reward 1 and E2E-SWE's rule (as many passed as expected, nothing else reported)
  * - expected not known: the reward decides
  * - a disagreement of reward and report is a mark
@@ -54,7 +53,6 @@ export function decide(input: DecisionInput): Decision {
   const marks = collectMarks(input, facts);
 
   if (facts.kind === 'none' || facts.kind === 'unreadable') {
-    if (setupFailed) return { verdict: 'unresolved', reason: 'setup-failed', marks, reportState: state };
     const reason = facts.kind === 'none' ? 'reward-missing' : 'reward-unreadable';
     return { verdict: 'not graded', reason, marks, reportState: state };
   }

@@ -17,7 +17,7 @@ export const unresolvedReasons: Readonly<
   Record<UnresolvedReason, { readonly text: string; readonly nextStep: string }>
 > = {
   'setup-failed': {
-    text: "The submission's setup.sh failed, so the hidden tests could not judge it.",
+    text: "The submission's setup.sh failed.",
     nextStep: 'Open the output and repair setup.sh.',
   },
   'build-failed': {

@@ -1,5 +1,16 @@
-import { constants } from 'node:fs';
-import { chmod, type FileHandle, link, lstat, lutimes, mkdir, open, symlink, unlink, utimes } from 'node:fs/promises';
+import { constants, type PathLike } from 'node:fs';
+import {
+  chmod,
+  type FileHandle,
+  link,
+  lstat,
+  lutimes,
+  mkdir,
+  open,
+  symlink,
+  unlink,
+  utimes,
+} from 'node:fs/promises';
 import path from 'node:path';
 import { errorCode, UserError } from '#core/base/errors.ts';
 import type { Mark } from '#core/report/types.ts';
@@ -10,7 +21,17 @@ import { Losses } from './losses.ts';
 export type Unpacked = ReadonlyMap<string, 'file' | 'directory' | 'symlink'>;
 
 /** Codes with which a host says that it cannot hold a name or kind of entry. */
-const unable = ['EILSEQ', 'EINVAL', 'ENAMETOOLONG', 'EPERM', 'ENOSYS', 'ENOTSUP', 'ENOENT', 'EMLINK', 'EXDEV'];
+const unable = [
+  'EILSEQ',
+  'EINVAL',
+  'ENAMETOOLONG',
+  'EPERM',
+  'ENOSYS',
+  'ENOTSUP',
+  'ENOENT',
+  'EMLINK',
+  'EXDEV',
+];
 const isWindows = process.platform === 'win32';
 /** Characters that Windows allows in no name. */
 const oddOnWindows = /[<>:"|?*\\]|[. ]$/;
@@ -75,7 +96,8 @@ class Unpacker {
     const earlier = this.kinds.get(name);
     switch (header.type) {
       case 'directory':
-        if (earlier !== undefined && earlier !== 'directory') throw refused(name, `it was a ${earlier} before`);
+        if (earlier !== undefined && earlier !== 'directory')
+          throw refused(name, `it was a ${earlier} before`);
         if (earlier === undefined) await mkdir(place, { mode: 0o700 });
         this.kinds.set(name, 'directory');
         this.#folders.set(name, header);
@@ -100,8 +122,7 @@ class Unpacker {
         this.kinds.set(name, 'symlink');
         return;
       case 'hardlink':
-        if (this.kinds.get(header.linkName) !== 'file')
-          return this.losses.add('link-target-missing', name);
+        if (this.kinds.get(header.linkName) !== 'file') return this.losses.add('link-target-missing', name);
         await this.#makeRoom(name, place);
         await link(this.#place(header.linkName), place);
         this.kinds.set(name, 'file');
@@ -112,7 +133,7 @@ class Unpacker {
   }
 
   /** A name that comes twice in an archive counts as it was last. */
-  async #makeRoom(name: string, place: Buffer): Promise<void> {
+  async #makeRoom(name: string, place: PathLike): Promise<void> {
     const earlier = this.kinds.get(name);
     if (earlier === undefined) return;
     if (earlier === 'directory') throw refused(name, 'it was a folder before');
@@ -147,13 +168,13 @@ class Unpacker {
     return plain | owner;
   }
 
-  #place(name: string): Buffer | string {
+  #place(name: string): PathLike {
     if (isWindows) return path.join(this.#folder.toString(), ...fromBytes(name).split('/'));
     return Buffer.concat([this.#folder, Buffer.from(`/${name}`, 'latin1')]);
   }
 }
 
-function createFile(place: Buffer | string): Promise<FileHandle> {
+function createFile(place: PathLike): Promise<FileHandle> {
   const { O_CREAT, O_EXCL, O_NOFOLLOW = 0, O_WRONLY } = constants;
   return open(place, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
 }

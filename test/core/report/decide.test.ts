@@ -170,10 +170,10 @@ describe('beyond the table', () => {
     expect(decideOn(rewards['0'], report)).toEqual(['unresolved', 'report-unreadable', 'report-unreadable']);
   });
 
-  test('a failed setup is named, and never lets a submission choose "not graded"', () => {
+  test('a failed setup is named where there is a reward', () => {
     const failed = reportOf('failed', 'failed', 'failed');
     expect(decideOn(rewards['0'], failed, 3, true)).toEqual(['unresolved', 'setup-failed', '']);
-    expect(decideOn(rewards.none, failed, 3, true)).toEqual(['unresolved', 'setup-failed', '']);
+    expect(decideOn(rewards.none, failed, 3, true)).toEqual(['not graded', 'reward-missing', '']);
     expect(decideOn(rewards['1'], reportOf('passed', 'passed', 'passed'), 3, true)).toEqual([
       'resolved',
       undefined,
