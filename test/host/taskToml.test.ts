@@ -29,9 +29,15 @@ suite('task.toml in the editor', () => {
     await cp(bundledTask(api).entry.path, folder, { recursive: true });
     const file = path.join(folder, 'task.toml');
     await writeFile(file, faults);
+    // The verifier has an image, whatever the bundled task does about it.
+    await writeFile(path.join(folder, 'tests/Dockerfile'), 'FROM scratch\n');
     uri = vscode.Uri.file(file);
-    document = await vscode.workspace.openTextDocument(uri);
-    await vscode.window.showTextDocument(document);
+    // As a person opens it: a document that an extension opens stays open for minutes after its tab.
+    await vscode.commands.executeCommand('vscode.open', uri);
+    document = await until('it is open', () => {
+      const editor = vscode.window.activeTextEditor;
+      return editor?.document.uri.fsPath === uri.fsPath ? editor.document : undefined;
+    });
   });
 
   suiteTeardown(async () => {
@@ -50,7 +56,13 @@ suite('task.toml in the editor', () => {
 
   function allOf(expected: readonly string[]): Promise<unknown> {
     const wanted = [...expected].sort();
-    return until(`diagnostics are ${wanted.join(' | ')}`, () => String(diagnostics()) === String(wanted));
+    return until(
+      `diagnostics are ${wanted.join(' | ')}`,
+      () => String(diagnostics()) === String(wanted),
+    ).catch(
+      // Says what there is instead.
+      () => assert.deepEqual(diagnostics(), wanted),
+    );
   }
 
   async function fix(title: string): Promise<void> {
@@ -86,13 +98,17 @@ suite('task.toml in the editor', () => {
     const text = hovers.flatMap(({ contents }) =>
       contents.map((one) => (typeof one === 'string' ? one : one.value)),
     );
-    assert.match(text.join('\n'), /`timeout_sec`\*\* — number, in seconds[^]*Default: `600\.0`/);
+    assert.match(text.join('\n'), /`timeout_sec`\*\* — number, in seconds[\s\S]*Default: `600\.0`/);
   });
 
   test('a quick fix writes the new spelling and keeps the comment', async () => {
     await fix('Write memory_mb = 2048');
     assert.match(document.getText(), /^memory_mb = 2048 {2}# enough$/m);
-    await allOf(['"soon": error invalid-value', 'allow_internet: warning deprecated-key', 'version: hint legacy-version']);
+    await allOf([
+      '"soon": error invalid-value',
+      'allow_internet: warning deprecated-key',
+      'version: hint legacy-version',
+    ]);
   });
 
   test('source.fixAll.e2eSwe repairs the rest', async () => {
@@ -121,7 +137,7 @@ suite('task.toml in the editor', () => {
     await rm(path.join(folder, 'instruction.md'));
     await document.save();
     assert.match(await readFile(uri.fsPath, 'utf8'), /^timeout_sec = 900\.0$/m);
-    await allOf(['schema_version: error missing-file']);
+    await allOf(['schema_version = "1.0": error missing-file']);
   });
 
   test('closing takes the diagnostics away', async () => {
