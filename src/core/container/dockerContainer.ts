@@ -3,8 +3,16 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type Docker from 'dockerode';
 import { CancelledError } from '#core/base/errors.ts';
 import { engineError, statusCode } from './dockerErrors.ts';
-import type { Change, ContainerHandle, ContainerState, ExecResult, ExecSpec } from './engine.ts';
+import type {
+  Change,
+  ContainerDetails,
+  ContainerHandle,
+  ContainerState,
+  ExecResult,
+  ExecSpec,
+} from './engine.ts';
 import { readFrames } from './frames.ts';
+import { exitCodeOf, interact } from './interactiveExec.ts';
 import {
   findLayers,
   type InspectedStorage,
@@ -35,6 +43,7 @@ export function dockerContainer(docker: Docker, id: string, name: string): Conta
     name,
     start: (signal) => start(container, signal),
     exec: (spec, signal) => exec(docker, container, spec, signal),
+    interact: (spec, signal) => interact(container, spec, signal),
     putArchive: (path, archive, signal) => putArchive(container, path, archive, signal),
     getArchive: (path, signal) => getArchive(container, path, signal),
     async readFolder(path, signal) {
@@ -57,6 +66,9 @@ export function dockerContainer(docker: Docker, id: string, name: string): Conta
     },
     processes: (signal) => processes(container, signal),
     state: (signal) => state(container, signal),
+    details: (signal) => details(container, signal),
+    pause: () => setFrozen(container, true),
+    unpause: () => setFrozen(container, false),
     kill: () => kill(container),
     remove: () => remove(container),
     watchOom: (onOom) => watchOom(docker, id, onOom),
@@ -170,24 +182,6 @@ async function watchForEnd(
   }
 }
 
-/** The stream of an exec ends before the engine has noted its exit; wait for that, as long as somebody wants it. */
-async function exitCodeOf(execution: Docker.Exec, doing: string, signal?: AbortSignal): Promise<number> {
-  for (let attempt = 0; ; attempt++) {
-    let info: Docker.ExecInspectInfo;
-    try {
-      info = await execution.inspect(withSignal({}, signal));
-    } catch (error) {
-      throw engineError(error, doing, 'lost', signal);
-    }
-    if (!info.Running && info.ExitCode !== null && info.ExitCode !== undefined) return info.ExitCode;
-    try {
-      await delay(Math.min(20 * (attempt + 1), 500), undefined, signal ? { signal } : {});
-    } catch {
-      throw new CancelledError();
-    }
-  }
-}
-
 async function putArchive(
   container: Docker.Container,
   path: string,
@@ -272,6 +266,41 @@ async function state(container: Docker.Container, signal?: AbortSignal): Promise
     return { running: State.Running, exitCode: State.ExitCode, oomKilled: State.OOMKilled };
   } catch (error) {
     throw engineError(error, 'looking at a container', 'other', signal);
+  }
+}
+
+async function details(container: Docker.Container, signal?: AbortSignal): Promise<ContainerDetails> {
+  try {
+    const { Config, HostConfig, Mounts, State } = await container.inspect(withSignal({}, signal));
+    return {
+      image: Config.Image,
+      labels: Config.Labels ?? {},
+      running: State.Running,
+      paused: State.Paused,
+      network: HostConfig.NetworkMode ?? '',
+      mounts: Mounts.map(({ Type, Source, Destination }) => ({
+        type: Type ?? '',
+        source: Source,
+        target: Destination,
+      })),
+      privileged: HostConfig.Privileged ?? false,
+      devices: ((HostConfig.Devices ?? []) as { PathInContainer: string }[]).map(
+        ({ PathInContainer }) => PathInContainer,
+      ),
+    };
+  } catch (error) {
+    throw engineError(error, 'looking at a container', 'other', signal);
+  }
+}
+
+async function setFrozen(container: Docker.Container, frozen: boolean): Promise<void> {
+  try {
+    await (frozen ? container.pause() : container.unpause());
+  } catch (error) {
+    // Docker refuses with 409 what is so already; a container that does not run is refused with 409 too.
+    const { State } = await container.inspect().catch(() => ({ State: undefined }));
+    if (State?.Running && State.Paused === frozen) return;
+    throw engineError(error, frozen ? 'pausing a container' : 'resuming a container', 'refused');
   }
 }
 

@@ -12,6 +12,7 @@ import {
   EngineError,
   type EngineInfo,
   type ImageInfo,
+  type VolumeMount,
 } from './engine.ts';
 import { toReadable } from './streams.ts';
 
@@ -55,13 +56,46 @@ export function dockerEngine(docker: Docker, address: string, env: NodeJS.Proces
           id: Id,
           name: (Names[0] ?? Id).replace(/^\//, ''),
           labels: Labels,
-          running: State === 'running',
+          running: State === 'running' || State === 'paused',
         }));
       } catch (error) {
         throw engineError(error, 'listing containers');
       }
     },
     removeContainer: (id) => dockerContainer(docker, id, id).remove(),
+    async findContainer(idOrName, signal) {
+      try {
+        const { Id, Name } = await docker
+          .getContainer(idOrName)
+          .inspect({ ...(signal ? { abortSignal: signal } : {}) });
+        return dockerContainer(docker, Id, Name.replace(/^\//, ''));
+      } catch (error) {
+        if (statusCode(error) === 404) return undefined;
+        throw engineError(error, 'looking for a container', 'other', signal);
+      }
+    },
+    async createVolume(name, labels) {
+      try {
+        await docker.createVolume({ Name: name, Labels: { ...labels } });
+      } catch (error) {
+        throw engineError(error, 'creating a volume', 'refused');
+      }
+    },
+    async listVolumes(label) {
+      try {
+        const { Volumes } = await docker.listVolumes({ filters: { label: [label] } });
+        return (Volumes ?? []).map(({ Name, Labels }) => ({ name: Name, labels: Labels ?? {} }));
+      } catch (error) {
+        throw engineError(error, 'listing volumes');
+      }
+    },
+    async removeVolume(name) {
+      try {
+        await docker.getVolume(name).remove();
+      } catch (error) {
+        if (statusCode(error) !== 404) throw engineError(error, 'removing a volume', 'refused');
+      }
+    },
     close: () => undefined,
   };
   return engine;
@@ -183,8 +217,18 @@ function createOptions(spec: ContainerSpec): Docker.ContainerCreateOptions {
       // PID 1's output would fill the host's disk; nothing of it is read.
       LogConfig: { Type: 'none', Config: {} },
       Ulimits: [{ Name: 'core', Soft: 0, Hard: 0 }],
+      ...(spec.noSwap && spec.memoryMb !== null ? { MemorySwap: spec.memoryMb * 1024 * 1024 } : {}),
+      ...(spec.capabilities ? { CapDrop: ['ALL'], CapAdd: [...spec.capabilities] } : {}),
+      ...(spec.noNewPrivileges ? { SecurityOpt: ['no-new-privileges'] } : {}),
+      ...(spec.init ? { Init: true } : {}),
+      ...(spec.volumes ? { Mounts: spec.volumes.map(volumeMount) } : {}),
     },
   };
+}
+
+function volumeMount({ volume, target, copyFromImage }: VolumeMount): Docker.MountSettings {
+  const options = { NoCopy: !copyFromImage, Labels: {}, DriverConfig: { Name: '', Options: {} } };
+  return { Type: 'volume', Source: volume, Target: target, VolumeOptions: options };
 }
 
 /** Without a tag the Engine API pulls every tag of a repository. */

@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream';
 import type { TarEntry } from './tarStream.ts';
 
 /**
@@ -48,6 +49,47 @@ export interface ContainerSpec {
   readonly cpus: number | null;
   readonly memoryMb: number | null;
   readonly pidsLimit: number;
+  /** Named volumes, each at an absolute path. */
+  readonly volumes?: readonly VolumeMount[];
+  /** The only capabilities that it gets (`CHOWN`); without, the engine's default set. */
+  readonly capabilities?: readonly string[];
+  /** No process gains privileges by setuid files. */
+  readonly noNewPrivileges?: boolean;
+  /** The engine's own init is PID 1: it reaps what is left behind and ends on SIGTERM. */
+  readonly init?: boolean;
+  /** Swap counts as memory: the limit is the sum of both. */
+  readonly noSwap?: boolean;
+}
+
+export interface VolumeMount {
+  readonly volume: string;
+  readonly target: string;
+  /** An empty volume gets what the image has at the target, its owner and mode too. */
+  readonly copyFromImage: boolean;
+}
+
+export interface ListedVolume {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** A command that is written to while it runs. */
+export interface InteractiveSpec {
+  readonly command: readonly string[];
+  /** With a terminal the stream is raw; without, its output comes in frames (`readFrames`). */
+  readonly tty: boolean;
+  readonly user?: string;
+  readonly workdir?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export interface InteractiveExec {
+  /** Written: its input; ended: the end of its input. Destroying it does not end the command (fs-channel.md §4). */
+  readonly stream: Duplex;
+  /** Sets a terminal's size. Rejects when the command is over. */
+  resize(cols: number, rows: number): Promise<void>;
+  /** Of a command whose stream ended. */
+  exitCode(signal?: AbortSignal): Promise<number>;
 }
 
 export interface ExecSpec {
@@ -73,6 +115,18 @@ export interface ContainerState {
   readonly oomKilled: boolean;
 }
 
+/** What the engine says that a container is and has. */
+export interface ContainerDetails {
+  readonly image: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly running: boolean;
+  readonly paused: boolean;
+  readonly network: string;
+  readonly mounts: readonly { readonly type: string; readonly source: string; readonly target: string }[];
+  readonly privileged: boolean;
+  readonly devices: readonly string[];
+}
+
 /** A path that differs from the image: changed, added or deleted. */
 export interface Change {
   readonly kind: 'C' | 'A' | 'D';
@@ -85,6 +139,8 @@ export interface ContainerHandle {
   start(signal?: AbortSignal): Promise<void>;
   /** Runs a command to its end. Rejects with `EngineError` when the stream ends but the command's end is unknown. */
   exec(spec: ExecSpec, signal?: AbortSignal): Promise<ExecResult>;
+  /** Starts a command and hands over its streams; it may outlive them. */
+  interact(spec: InteractiveSpec, signal?: AbortSignal): Promise<InteractiveExec>;
   /** Unpacks an archive at a folder that exists. */
   putArchive(path: string, archive: AsyncIterable<Buffer>, signal?: AbortSignal): Promise<void>;
   /** The archive of a file or folder; undefined when there is none. Names start with the path's last component. */
@@ -101,6 +157,11 @@ export interface ContainerHandle {
   /** Command lines of the processes inside. */
   processes(signal?: AbortSignal): Promise<readonly string[]>;
   state(signal?: AbortSignal): Promise<ContainerState>;
+  details(signal?: AbortSignal): Promise<ContainerDetails>;
+  /** Freezes every process; no error when they are frozen. */
+  pause(): Promise<void>;
+  /** Thaws every process; no error when none is frozen. */
+  unpause(): Promise<void>;
   /** Ends every process at once; no error when none runs. */
   kill(): Promise<void>;
   /** Removes it with its anonymous volumes; no error when it is gone. */
@@ -122,6 +183,7 @@ export interface ListedContainer {
   readonly id: string;
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
+  /** Frozen ones too. */
   readonly running: boolean;
 }
 
@@ -135,6 +197,14 @@ export interface ContainerEngine {
   /** Containers that carry a label, stopped ones too. */
   listContainers(label: string): Promise<readonly ListedContainer[]>;
   removeContainer(id: string): Promise<void>;
+  /** By id or name; undefined when there is none. */
+  findContainer(idOrName: string, signal?: AbortSignal): Promise<ContainerHandle | undefined>;
+  /** Makes a named volume; one of that name is left as it is. */
+  createVolume(name: string, labels: Readonly<Record<string, string>>): Promise<void>;
+  /** Volumes that carry a label. */
+  listVolumes(label: string): Promise<readonly ListedVolume[]>;
+  /** No error when it is gone. Rejects while a container, stopped or not, has it. */
+  removeVolume(name: string): Promise<void>;
   close(): void;
 }
 

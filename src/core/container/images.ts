@@ -143,8 +143,10 @@ async function* contextEntries(
       options.log.warn(`The build context's ${what} ${fromBinary(relative)} is left out.`),
   });
   for await (const entry of entries) {
-    if (entry.header.name !== 'Dockerfile') yield entry;
-    else {
+    if (entry.header.name !== 'Dockerfile') {
+      // A folder that was walked for an exception below it is not itself in the context.
+      if (!(entry.header.type === 'directory' && ignored(fromBinary(entry.header.name)))) yield entry;
+    } else {
       const data = Buffer.from(dockerfile);
       yield {
         header: { ...entry.header, type: 'file', size: data.length, linkName: '' },

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 
 /** On everything that we create in an engine; its value says what it is. */
@@ -54,10 +54,19 @@ export function isDeadOwner(owner: Owner): boolean {
   return now !== undefined && owner.startTime !== 'unknown' && now !== owner.startTime;
 }
 
-/** Host name and boot: pids of an earlier boot, or of another container that shares the engine, mean nothing here. */
+/** Host name, boot and pid namespace: pids of an earlier boot, or of another container that shares the engine, mean nothing here. */
 function hostId(): string {
-  const pidNamespace = readProc('/proc/sys/kernel/random/boot_id')?.trim();
-  return pidNamespace ? `${hostname()}/${pidNamespace}` : hostname();
+  const boot = readProc('/proc/sys/kernel/random/boot_id')?.trim();
+  return [hostname(), boot, pidNamespace()].filter(Boolean).join('/');
+}
+
+/** `pid:[4026531836]`: a pid of another container on this host, though it may share the name, is not ours to judge. */
+function pidNamespace(): string | undefined {
+  try {
+    return readlinkSync('/proc/self/ns/pid');
+  } catch {
+    return undefined;
+  }
 }
 
 /** Field 22 of /proc/PID/stat (proc(5)); undefined where there is no /proc or no such process. */

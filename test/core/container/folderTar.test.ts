@@ -18,7 +18,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { CancelledError, UserError } from '#core/base/errors.ts';
 import { FolderChangedError, type WalkOptions, walkFolder } from '#core/container/folderTar.ts';
 import type { TarHeader } from '#core/container/tarHeader.ts';
-import { makeHostileTree } from '../../fixtures/container/hostileTree.ts';
+import { makeDeepPath, makeHostileTree } from '../../fixtures/container/hostileTree.ts';
 import { bytesOf, tempFolder } from './tarTools.ts';
 
 let temp: Awaited<ReturnType<typeof tempFolder>>;
@@ -146,7 +146,7 @@ describe('a folder that is written to while it is read', () => {
       'became a FIFO',
       async () => {
         await rm(path.join(root, 'b'));
-        spawnSync('mkfifo', [path.join(root, 'b')]);
+        spawnSync('sh', ['-c', 'mkfifo "$0"', path.join(root, 'b')]);
       },
     ],
   ])('a file that %s', async (_, action) => {
@@ -199,14 +199,13 @@ describe('a folder that is written to while it is read', () => {
 
 describe('what cannot be read', () => {
   test('a name too long for this system is named', async () => {
-    const made = spawnSync('python3', ['-c', deepPath], { cwd: root });
-    if (made.status !== 0) return expect(made.error).toBeDefined();
+    const remove = makeDeepPath(root);
     try {
       const failure = await headers().catch((error: unknown) => error);
       expect(failure).toBeInstanceOf(UserError);
       expect((failure as UserError).message).toMatch(/too long/);
     } finally {
-      spawnSync('rm', ['-rf', path.join(root, 'n'.repeat(200))]);
+      remove();
     }
   });
 
@@ -233,11 +232,3 @@ describe('what cannot be read', () => {
     await expect(headers({ signal: AbortSignal.abort() })).rejects.toThrow(CancelledError);
   });
 });
-
-/** Makes a tree whose paths are longer than PATH_MAX, step by step from inside. */
-const deepPath = `
-import os
-for _ in range(25):
-    os.mkdir('n' * 200)
-    os.chdir('n' * 200)
-`;
