@@ -20,6 +20,7 @@ export interface RunOutcome {
   /** Of test.sh, for information only (harbor.md §4.5); null when it was ended from outside. */
   readonly exitCode: number | null;
   readonly timedOut: boolean;
+  /** As the container's state tells it; of a command in it only an event does (docker.md §D). */
   readonly oomKilled: boolean;
   /** The container ended by itself while the script ran. */
   readonly died: boolean;
@@ -31,7 +32,7 @@ export interface RunOutcome {
 }
 
 const nothing = Buffer.alloc(0);
-const ended = { exitCode: null, died: false, stdout: nothing, stderr: nothing };
+const ended = { exitCode: null, died: false, oomKilled: false, stdout: nothing, stderr: nothing };
 
 /** As Harbor runs it (harbor.md §4.5). */
 const runCommand = '(/tests/test.sh) > /logs/verifier/test-stdout.txt 2>&1';
@@ -57,11 +58,7 @@ export async function runTests(
   signal: AbortSignal,
 ): Promise<RunOutcome> {
   const look = new LookOutput();
-  let oomKilled = false;
   let timedOut = false;
-  const unwatch = await container.watchOom(() => {
-    oomKilled = true;
-  });
   const giveUp = new AbortController();
   const following = new AbortController();
   const timer = setTimeout(
@@ -92,23 +89,22 @@ export async function runTests(
     const endedAt = Date.now();
     clearTimeout(timer);
     const { stdout, stderr } = look;
-    if (timedOut) return { ...ended, timedOut, oomKilled, endedAt, stdout, stderr };
-    const { running, oomKilled: byState } = await container.state(signal);
+    if (timedOut) return { ...ended, timedOut, endedAt, stdout, stderr };
+    const { running, oomKilled } = await container.state(signal);
     if (options.onOutput) await Promise.race([follower, delay(followGraceMs)]);
-    return { exitCode, timedOut, oomKilled: oomKilled || byState, died: !running, endedAt, stdout, stderr };
+    return { exitCode, timedOut, oomKilled, died: !running, endedAt, stdout, stderr };
   } catch (error) {
     if (giveUp.signal.aborted && !signal.aborted)
       throw new EngineError('lost', 'The engine did not end the container after its deadline.', {
         cause: error,
       });
     if (signal.aborted) throw new CancelledError();
-    if (timedOut) return { ...ended, timedOut, oomKilled, endedAt: Date.now() };
+    if (timedOut) return { ...ended, timedOut, endedAt: Date.now() };
     throw error;
   } finally {
     clearTimeout(timer);
     following.abort();
     await follower;
-    unwatch();
   }
 }
 

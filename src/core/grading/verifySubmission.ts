@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { errorMessage } from '#core/base/errors.ts';
 import type { Log } from '#core/base/log.ts';
 import type { ContainerEngine, ContainerHandle, ImageInfo } from '#core/container/engine.ts';
@@ -70,15 +71,36 @@ export async function verifySubmission(
   await withContainer(
     engine,
     options,
-    (container) => verifyIn(container, input, record, signal),
+    (container) => watched(container, input, record, signal),
     () => record.phase('remove', 'Removing the container'),
   );
+}
+
+/** How long the event of a process that was killed for want of memory may lag behind the process. */
+const oomLagMs = 500;
+
+async function watched(
+  container: ContainerHandle,
+  input: VerifyInput,
+  record: GradeRecord,
+  signal: AbortSignal,
+): Promise<void> {
+  const oom = { seen: false };
+  const unwatch = await container.watchOom(() => {
+    oom.seen = true;
+  });
+  try {
+    await verifyIn(container, input, record, oom, signal);
+  } finally {
+    unwatch();
+  }
 }
 
 async function verifyIn(
   container: ContainerHandle,
   input: VerifyInput,
   record: GradeRecord,
+  oom: { readonly seen: boolean },
   signal: AbortSignal,
 ): Promise<void> {
   const { plan, roots } = input;
@@ -125,7 +147,7 @@ async function verifyIn(
     requireArrival(await inspectContainer(container, roots, submission, signal), record);
     outcome = await run();
   }
-  record.evidence({ exitCode: outcome.exitCode, oomKilled: outcome.oomKilled, timeoutSec: plan.timeoutSec });
+  record.evidence({ exitCode: outcome.exitCode, timeoutSec: plan.timeoutSec });
 
   record.phase('collect', 'Reading the results');
   if (!outcome.timedOut && !outcome.died) await recordProcesses(container, record, input.log);
@@ -136,7 +158,11 @@ async function verifyIn(
     recordChanges(container, input, record, signal),
   ]);
   record.marks(collected.marks);
-  await judge(input, outcome, collected, record);
+  const silent = !collected.files.has('reward.json') && !collected.files.has('reward.txt');
+  if (silent && !outcome.timedOut && !oom.seen) await delay(oomLagMs);
+  const oomKilled = outcome.oomKilled || oom.seen;
+  record.evidence({ oomKilled });
+  await judge(input, { ...outcome, oomKilled }, collected, record);
 }
 
 interface Filled {

@@ -34,7 +34,7 @@ const maxNamed = 20;
 /**
  * Compares a grade of ours with Harbor's of the same submission: the rewards, the status of every test, the verdict
  * that one decision gives for both. Two sides without a reward agree when Harbor's exception is the one in which our
- * reason ends there (harbor.md §4.7); a failed setup.sh is `unresolved` with us even without a reward.
+ * reason ends there (harbor.md §4.7).
  */
 export function compareSides(ours: Side, harbor: Side): Comparison {
   const oursRewarded = ours.rewards !== null;

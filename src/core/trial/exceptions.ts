@@ -22,6 +22,7 @@ const rules: readonly Rule[] = [
       'reward-missing',
       'test-script-missing',
       'test-script-crlf',
+      'verifier-needs-network',
       'verifier-out-of-memory',
       'verifier-killed',
     ],
@@ -30,8 +31,9 @@ const rules: readonly Rule[] = [
     type: /^(?:RewardFileEmptyError|VerifierOutputParseError|ValidationError|RecursionError|JSONDecodeError)$/,
     reasons: ['reward-unreadable'],
   },
+  { type: /^HealthcheckError$/, reasons: ['healthcheck-failed'] },
   {
-    type: /^(?:EnvironmentStartTimeoutError|HealthcheckError)$/,
+    type: /^EnvironmentStartTimeoutError$/,
     reasons: ['container-start-failed', 'image-build-failed'],
   },
   { type: /^SandboxBuildFailedError$/, reasons: ['image-build-failed'] },

@@ -63,6 +63,7 @@ describe('a trial of Harbor', () => {
     ['RewardFileNotFoundError', '', 'reward-missing'],
     ['ValidationError', '', 'reward-unreadable'],
     ['EnvironmentStartTimeoutError', '', 'container-start-failed'],
+    ['HealthcheckError', '', 'healthcheck-failed'],
     ['RuntimeError', 'Docker compose command failed … pull access denied for x', 'image-missing'],
     ['RuntimeError', 'Docker compose command failed … failed to solve: process', 'image-build-failed'],
     ['RuntimeError', 'Docker compose cp failed, and tar upload fallback also failed', 'copy-incomplete'],

@@ -1,12 +1,22 @@
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { afterAll } from 'vitest';
 import { loadTask } from '#core/task/load.ts';
 import type { Task } from '#core/task/types.ts';
 import type { ArchiveEntry, ArchiveHeader } from '#core/trial/archive.ts';
 
+const made: string[] = [];
+
+afterAll(() => {
+  for (const dir of made.splice(0)) rmSync(dir, { recursive: true, force: true });
+});
+
+/** A new folder, removed after the tests of the file. */
 export function tempDir(): string {
-  return mkdtempSync(path.join(tmpdir(), 'e2e-swe-trial-'));
+  const dir = mkdtempSync(path.join(tmpdir(), 'e2e-swe-trial-'));
+  made.push(dir);
+  return dir;
 }
 
 export interface EntryInput extends Partial<ArchiveHeader> {

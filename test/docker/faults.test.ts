@@ -1,0 +1,218 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, statSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { isCancellation } from '#core/base/errors.ts';
+import type { PhaseName } from '#core/grading/types.ts';
+import type { Task } from '#core/task/types.ts';
+import { shellDockerfile, writeReport } from '../fixtures/tasks/makeTask.ts';
+import { docker, kept, Lab, rules, waitFor } from './support.ts';
+
+let lab: Lab;
+beforeAll(async () => {
+  lab = await Lab.open();
+});
+afterAll(() => lab.dispose());
+afterEach(async () => expect(await lab.ownContainers()).toEqual([]));
+
+const passing = writeReport({ first: 'passed', second: 'passed' }, 1);
+const separate = 'environment_mode = "separate"\ntest_case_count = 2\n';
+
+describe('the deadline', () => {
+  test('an orphan and a hang: ended on time, nothing alive, no late reward, what was printed is kept', async () => {
+    const task = await lab.task({
+      verifier: `${separate}timeout_sec = 2.0`,
+      testScript: `#!/bin/bash
+mkdir -p /logs/verifier
+( sleep 4; echo 1 > /logs/verifier/reward.txt ) &
+setsid sleep 600.25 &
+echo started
+sleep 600
+`,
+    });
+    const since = Date.now();
+    const result = await lab.grade(task, { kind: 'empty' });
+    expect(Date.now() - since).toBeLessThan(8000);
+    expect(result).toMatchObject({ verdict: 'not graded', reason: 'verifier-timeout', reward: null });
+    expect(result.evidence.exitCode).toBeNull();
+    expect(kept(result, 'test-stdout.txt')).toBe('started\n');
+    expect(existsSync(path.join(result.dir, 'verifier/reward.txt'))).toBe(false);
+    expect(execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' })).not.toContain('sleep 600.25');
+  });
+
+  test('a reward that was written before the hang does not count either', async () => {
+    const task = await lab.task({ testScript: `#!/bin/bash\n${passing}trap '' TERM INT\nsleep 600\n` });
+    const result = await lab.grade(task, { kind: 'empty' }, { timeoutSec: 1 });
+    expect(result).toMatchObject({ verdict: 'not graded', reason: 'verifier-timeout', reward: null });
+    expect(result.explanation?.text).toContain('1 s');
+  });
+});
+
+describe('what ends a run from inside', () => {
+  test('a script that kills everything it may, itself too, left no reward', async () => {
+    const task = await lab.task({ testScript: '#!/bin/bash\necho going\nkill -9 -1\nsleep 1\n' });
+    const result = await lab.grade(task, { kind: 'empty' });
+    expect(result.verdict).toBe('not graded');
+    // Where a shell waits for PID 1's work, its end is the container's a moment later.
+    expect(['reward-missing', 'verifier-killed']).toContain(result.reason);
+    expect(kept(result, 'test-stdout.txt')).toBe('going\n');
+  });
+
+  test("an image that ends at once is the task's fault, and is told as such", async () => {
+    const task = await lab.task({ dockerfile: `${shellDockerfile}ENTRYPOINT ["true"]\n` }, 'ending-task');
+    const result = await lab.grade(task, { kind: 'empty' });
+    expect(result).toMatchObject({ verdict: 'not graded', reason: 'container-start-failed' });
+    expect(result.explanation).toMatchObject({
+      cause: 'task',
+      nextStep: expect.stringContaining('ENTRYPOINT'),
+    });
+  });
+
+  test('a container that is killed from outside is named', async () => {
+    const task = await lab.task({ testScript: '#!/bin/bash\necho going\nsleep 600\n' });
+    const result = await lab.grade(task, { kind: 'empty' }, {}, undefined, (event) => {
+      if (event.kind === 'phase' && event.phase === 'verify')
+        setTimeout(
+          () => void lab.ownContainers().then(([own]) => docker(['kill', own?.name as string])),
+          600,
+        );
+    });
+    expect(result).toMatchObject({ verdict: 'not graded', reason: 'verifier-killed' });
+    expect(result.explanation?.nextStep).toContain('test-stdout.txt');
+  });
+
+  test('out of memory is told by the event, since the exit code and the state do not', async () => {
+    const task = await lab.task({
+      environment: 'memory_mb = 64\nallow_internet = false',
+      testScript: '#!/bin/bash\necho eating\nhead -c 400M /dev/zero | tail -c 300M > /dev/null\n',
+    });
+    const result = await lab.grade(task, { kind: 'empty' });
+    expect(result).toMatchObject({ verdict: 'not graded', reason: 'verifier-out-of-memory' });
+    expect(result.evidence.oomKilled).toBe(true);
+    expect(result.explanation?.text).toContain('64 MB');
+  });
+
+  test('out of memory with a reward is graded, and marked', async () => {
+    const task = await lab.task({
+      environment: 'memory_mb = 64\nallow_internet = false',
+      testScript: `#!/bin/bash\nhead -c 400M /dev/zero | tail -c 300M > /dev/null\nsleep 0.5\n${passing}`,
+    });
+    const result = await lab.grade(task, { kind: 'empty' });
+    expect(result.verdict).toBe('resolved');
+    expect(rules(result)).toEqual(['out-of-memory']);
+  });
+});
+
+test('a flood of output: flat memory, everything in the file, the reward read', async () => {
+  const task = await lab.task({
+    testScript: `#!/bin/bash
+head -c 50000000 /dev/zero | tr "\\0" x; echo
+for i in $(seq 1 100000); do printf "\\rprogress %d" $i; done
+head -c 150000000 /dev/urandom
+printf "\\360\\237"; sleep 0.3; printf "\\231\\202\\377\\376\\n"
+printf "to stderr \\303" >&2; sleep 0.3; printf "\\251\\n" >&2
+echo the end
+${passing}`,
+  });
+  const warm = await lab.grade(task, { kind: 'empty' }, { timeoutSec: 0.5 });
+  expect(warm.reason).toBe('verifier-timeout');
+  globalThis.gc?.();
+  const idle = process.memoryUsage().rss;
+  let peak = idle;
+  const sampler = setInterval(() => {
+    peak = Math.max(peak, process.memoryUsage().rss);
+  }, 20);
+  let liveBytes = 0;
+  try {
+    const result = await lab.grade(task, { kind: 'empty' }, { live: true }, undefined, (event) => {
+      if (event.kind === 'output') liveBytes += event.chunk.length;
+    });
+    expect(result).toMatchObject({ verdict: 'resolved', reward: 1 });
+    const log = path.join(result.dir, 'verifier/test-stdout.txt');
+    expect(statSync(log).size).toBeGreaterThan(200_000_000);
+    const end = execFileSync('tail', ['-c', '60', log]);
+    expect(end.includes(Buffer.from('🙂'))).toBe(true);
+    expect(end.toString()).toMatch(/to stderr é\nthe end\n$/);
+    expect(liveBytes).toBeGreaterThan(0);
+  } finally {
+    clearInterval(sampler);
+  }
+  expect((peak - idle) / 1024 ** 2).toBeLessThan(64);
+});
+
+describe('cancelling', () => {
+  let slow: Task;
+  let slowSolution: Task;
+  beforeAll(async () => {
+    slow = await lab.task({ testScript: '#!/bin/bash\nsleep 600\n' });
+    slowSolution = await lab.task({ solution: '#!/bin/bash\nsleep 600\n' });
+    await lab.grade(slow, { kind: 'empty' }, { timeoutSec: 0.1 });
+  });
+
+  async function cancelIn(
+    task: Task,
+    source: 'empty' | 'solution',
+    phase: PhaseName,
+    afterMs: number,
+  ): Promise<void> {
+    const cancel = new AbortController();
+    const store = path.join(lab.dir, `cancel-${phase}-${afterMs}`);
+    const seen: string[] = [];
+    const outcome = lab.grade(task, { kind: source }, { storeDir: store }, cancel.signal, (event) => {
+      if (event.kind !== 'phase') return;
+      seen.push(event.phase);
+      if (event.phase === phase) setTimeout(() => cancel.abort(), afterMs);
+    });
+    const error = await outcome.then(
+      () => undefined,
+      (failure: unknown) => failure,
+    );
+    expect(isCancellation(error), `cancelled in ${seen.join(', ')}`).toBe(true);
+    expect(await readdir(path.join(store, 'grades/shell-task'))).toEqual([]);
+    expect(await lab.ownContainers()).toEqual([]);
+  }
+
+  test.each<[PhaseName, number]>([
+    ['image', 0],
+    ['container', 0],
+    ['container', 60],
+    ['container', 150],
+    ['copy', 0],
+    ['copy', 30],
+    ['verify', 0],
+    ['verify', 300],
+  ])('in the phase %s after %i ms leaves nothing', async (phase, afterMs) => {
+    await cancelIn(slow, 'empty', phase, afterMs);
+  });
+
+  test('while the reference solution runs', async () => {
+    await cancelIn(slowSolution, 'solution', 'solution', 600);
+  });
+
+  test('while results are read', async () => {
+    const big = await lab.task({
+      testScript: `#!/bin/bash\nhead -c 150000000 /dev/zero > /logs/verifier/big.bin\n${passing}`,
+    });
+    await cancelIn(big, 'empty', 'collect', 20);
+  });
+
+  test('while an image is built', async () => {
+    const building = await lab.task(
+      { dockerfile: `FROM debian:bookworm-slim\nRUN echo ${Date.now()} && sleep 60\n` },
+      'slow-build-task',
+    );
+    const cancel = new AbortController();
+    let lines = 0;
+    const outcome = lab.grade(building, { kind: 'empty' }, {}, cancel.signal, (event) => {
+      if (event.kind === 'progress' && /sleep 60|Running in/.test(event.message) && lines++ === 0)
+        setTimeout(() => cancel.abort(), 300);
+    });
+    await expect(outcome).rejects.toThrow();
+    expect(lines).toBeGreaterThan(0);
+    await waitFor(
+      'the build to stop',
+      () => !docker(['ps', '--no-trunc', '--format', '{{.Command}}']).includes(`sleep 60`),
+    );
+  });
+});
