@@ -49,10 +49,16 @@ export const aptCommands = (packages) => [
   asRoot(`apt-get install -y --no-install-recommends ${packages.join(' ')}`),
 ];
 
-/** Installs packages; the package lists are fetched once a run. */
-export async function aptInstall(packages) {
-  const apt = ['env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get', '-q', '-o', 'DPkg::Lock::Timeout=300'];
-  if (!updated) await runAsRoot([...apt, 'update']);
+const APT = ['env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get', '-q', '-o', 'DPkg::Lock::Timeout=300'];
+
+/** Fetches the package lists, once a run. */
+export async function aptUpdate() {
+  if (!updated) await runAsRoot([...APT, 'update']);
   updated = true;
-  await runAsRoot([...apt, 'install', '-y', '--no-install-recommends', ...packages]);
+}
+
+/** Installs packages. */
+export async function aptInstall(packages) {
+  await aptUpdate();
+  await runAsRoot([...APT, 'install', '-y', '--no-install-recommends', ...packages]);
 }

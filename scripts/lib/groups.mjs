@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { bundleHostSuite } from './hostSuite.mjs';
 import { npmCommand, npmEnv } from './npm.mjs';
 import { ROOT } from './paths.mjs';
+import { findRegistry } from './registry.mjs';
 import { failedOne, passedOne, readResults } from './results.mjs';
 import { runGroup } from './run.mjs';
 
@@ -20,9 +21,9 @@ export const GROUPS = {
   check: { needs: () => [], built: false, run: runCheck },
   unit: { needs: () => [], built: false, run: (context) => runVitest('unit', ['core', 'adapters'], context) },
   docker: {
-    needs: () => ['engine', 'baseImage'],
+    needs: () => ['engine', 'baseImage', 'registry'],
     built: true,
-    run: (context) => runVitest('docker', ['docker'], context),
+    run: runDocker,
   },
   host: {
     needs: ({ desktop }) => (desktop ? ['engine', 'baseImage'] : EDITOR),
@@ -31,6 +32,14 @@ export const GROUPS = {
   },
   ui: { needs: () => EDITOR, built: true, run: runUi },
 };
+
+async function runDocker({ env, ...context }) {
+  const registry = findRegistry();
+  return runVitest('docker', ['docker'], {
+    ...context,
+    env: { ...env, ...(registry ? { E2E_SWE_REGISTRY: registry } : {}) },
+  });
+}
 
 /** Formatting, lint, types and unused code: one test. */
 async function runCheck({ env }) {

@@ -4,11 +4,13 @@ import { askConsent } from './consent.mjs';
 import { planEditorHost } from './editorHost.mjs';
 import { planEngine } from './engine.mjs';
 import { sayError, step } from './log.mjs';
+import { planRegistry } from './registry.mjs';
 
 /** What can be set up, in the order in which it is done. */
 const PLANNERS = {
   engine: planEngine,
   baseImage: planBaseImage,
+  registry: planRegistry,
   chromium: planChromium,
   editorHost: planEditorHost,
 };
