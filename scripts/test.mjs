@@ -1,5 +1,5 @@
 // npm test [-- --yes] [--only check,unit,docker,host,ui] [--desktop]
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -30,6 +30,8 @@ function readArguments() {
 /** One folder for all temporary files of the run, with a home for the extension's records in it. */
 function makeRun() {
   const temp = mkdtempSync(join(tmpdir(), 'e2e-swe-'));
+  // Tests that drop root must reach their folders; nobody else may list them.
+  chmodSync(temp, 0o711);
   const remove = () => rmSync(temp, { recursive: true, force: true, maxRetries: 5 });
   onExit(remove);
   onCleanup('temporary files', remove);

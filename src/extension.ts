@@ -8,6 +8,7 @@ import { deleteGrade } from '#vscode/commands/deleteGrade.ts';
 import { grade } from '#vscode/commands/grade.ts';
 import { gradeEmpty } from '#vscode/commands/gradeEmpty.ts';
 import { gradeSolution } from '#vscode/commands/gradeSolution.ts';
+import { harborCheck } from '#vscode/commands/harborCheck.ts';
 import { openGrade } from '#vscode/commands/openGrade.ts';
 import { openGradeFolder } from '#vscode/commands/openGradeFolder.ts';
 import { openGradeLog } from '#vscode/commands/openGradeLog.ts';
@@ -97,6 +98,7 @@ export function activate(context: vscode.ExtensionContext): TestApi | undefined 
         'e2eSwe.openGrade': openGrade(grading),
         'e2eSwe.openGradeLog': openGradeLog(grading),
         'e2eSwe.openGradeFolder': openGradeFolder(grading),
+        'e2eSwe.harborCheck': harborCheck({ ...grading, engine }),
         'e2eSwe.deleteGrade': deleteGrade(grading),
         'e2eSwe.checkEngine': checkEngine({ engine, notifier, showLog }),
         'e2eSwe.openSettings': openSettings(context.extension.id),

@@ -25,6 +25,16 @@ export default defineConfig({
       },
       {
         test: {
+          name: 'harbor',
+          include: ['test/harbor/**/*.test.ts'],
+          testTimeout: 180_000,
+          hookTimeout: 600_000,
+          fileParallelism: false,
+          maxConcurrency: 5,
+        },
+      },
+      {
+        test: {
           name: 'ui',
           include: ['test/ui/**/*.test.ts'],
           testTimeout: 120_000,

@@ -31,6 +31,11 @@ export const GROUPS = {
     run: runHostSuite,
   },
   ui: { needs: () => EDITOR, built: true, run: runUi },
+  harbor: {
+    needs: () => ['engine', 'baseImage'],
+    built: false,
+    run: (context) => runVitest('harbor', ['harbor'], context),
+  },
 };
 
 async function runDocker({ env, ...context }) {

@@ -1,16 +1,12 @@
-import { stat } from 'node:fs/promises';
-import path from 'node:path';
 import { UserError } from '#core/base/errors.ts';
 import { connectEngine } from '#core/container/connect.ts';
+import { checkWithHarbor } from '#core/corpus/harborCheck.ts';
+import { renderHarborCheck } from '#core/corpus/renderHarborCheck.ts';
 import { gradeEntry } from '#core/grading/gradeEntry.ts';
-import { readSubmission } from '#core/grading/submission.ts';
 import type { GradeResult, SubmissionSource } from '#core/grading/types.ts';
 import { loadTask } from '#core/task/load.ts';
-import type { Task } from '#core/task/types.ts';
-import type { Side } from '#core/trial/compareSides.ts';
-import { type CrossCheck, composeProjectPrefix, crossCheck } from '#core/trial/crossCheck.ts';
-import { newTrialName } from '#core/trial/exportTrial.ts';
-import { findHarbor, type HarborCommand, howToGetHarbor } from '#core/trial/harborCommand.ts';
+import type { CrossCheck } from '#core/trial/crossCheck.ts';
+import { findHarbor, howToGetHarbor } from '#core/trial/harborCommand.ts';
 import {
   type CliContext,
   exitCodes,
@@ -21,7 +17,6 @@ import {
   UsageError,
 } from './context.ts';
 import { sourceOf } from './grade.ts';
-import { renderHarborCheck } from './renderHarborCheck.ts';
 
 /** `e2e-swe harbor-check TASK (--workspace DIR|TAR | --solution | --empty) [--harbor CMD] [--public-network] [--json]` */
 export async function harborCheckCommand(args: string[], context: CliContext): Promise<number> {
@@ -52,9 +47,17 @@ export async function harborCheckCommand(args: string[], context: CliContext): P
   });
   let check: CrossCheck | undefined;
   let problem = 'The grade ended before there was a submission to give to Harbor.';
+  context.stderr('Asking Harbor…\n');
   try {
     if (entry.task)
-      check = await checkWithHarbor(entry.task, ours, harbor, values['public-network'] ?? false, context);
+      check = await checkWithHarbor(entry.task, ours, {
+        harbor,
+        publicNetwork: values['public-network'] ?? false,
+        env: context.env,
+        connect: () => connectEngine({ env: context.env }),
+        signal: context.signal,
+        ...(context.env.E2E_SWE_LOG === 'debug' ? { onOutput: (text: string) => context.stderr(text) } : {}),
+      });
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
     problem = [error.message, error.nextStep].filter(Boolean).join(' ');
@@ -93,68 +96,6 @@ async function grade(
   }
   if (!result) throw new Error('The grade ended without a result.');
   return result;
-}
-
-/** Undefined where our grade ended before there was a submission: then there is nothing to give to Harbor. */
-async function checkWithHarbor(
-  task: Task,
-  ours: GradeResult,
-  harbor: HarborCommand,
-  publicNetwork: boolean,
-  context: CliContext,
-): Promise<CrossCheck | undefined> {
-  const file = path.join(ours.dir, 'submission.tar.gz');
-  const { submission, image, limits } = ours.evidence;
-  if (submission === undefined || !(await stat(file).catch(() => undefined))) return undefined;
-  context.stderr('Asking Harbor…\n');
-  const trialName = newTrialName(task);
-  const check = crossCheck({
-    task,
-    trialName,
-    ours: sideOf(ours),
-    submission: {
-      file,
-      read: () =>
-        readSubmission({
-          file,
-          sha256: submission.sha256,
-          bytes: submission.bytes,
-          entries: [],
-          skipped: [],
-        }),
-      skipped: submission.skipped,
-      isSolution: ours.evidence.source === 'solution',
-    },
-    image: image?.reference,
-    limits: { cpus: limits?.cpus ?? null, memoryMb: limits?.memoryMb ?? null },
-    startedAt: ours.startedAt,
-    finishedAt: ours.finishedAt,
-    into: path.join(ours.dir, 'harbor'),
-    harbor,
-    publicNetwork,
-    env: context.env,
-    signal: context.signal,
-    ...(context.env.E2E_SWE_LOG === 'debug' ? { onOutput: (text: string) => context.stderr(text) } : {}),
-  });
-  try {
-    return await check;
-  } finally {
-    if (context.signal.aborted) await removeLeftovers(trialName, context);
-  }
-}
-
-/** A Harbor that was cancelled while it tidied up leaves its containers running. */
-async function removeLeftovers(trialName: string, context: CliContext): Promise<void> {
-  const engine = await connectEngine({ env: context.env });
-  const label = 'com.docker.compose.project';
-  const left = await engine.listContainers(label);
-  const prefix = composeProjectPrefix(trialName);
-  for (const { id } of left.filter(({ labels }) => labels[label]?.startsWith(prefix)))
-    await engine.removeContainer(id);
-}
-
-function sideOf({ verdict, reason, rewards, tests }: GradeResult): Side {
-  return { verdict, ...(reason === undefined ? {} : { reason }), rewards: rewards ?? null, tests };
 }
 
 function toJson(ours: GradeResult, check: CrossCheck | undefined, problem: string): object {

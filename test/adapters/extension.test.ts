@@ -1,8 +1,10 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type * as vscode from 'vscode';
 import { commandIds } from '#vscode/commands/commandIds.ts';
 import { activate } from '../../src/extension.ts';
 import { ExtensionMode, fake, Uri } from '../fakes/vscode.ts';
+
+vi.mock('vscode', async (original) => (await import('./taskTomlEditor.ts')).withEditor(await original()));
 
 function makeContext(extensionMode: number): vscode.ExtensionContext {
   return {

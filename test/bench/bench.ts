@@ -4,6 +4,7 @@ import path from 'node:path';
 import { connectEngine } from '#core/container/connect.ts';
 import type { PhaseName } from '#core/grading/types.ts';
 import { makeEmptyGrade, timeOurs, timeScript } from './emptyGrade.ts';
+import { timeFsChannel } from './fsChannel.ts';
 
 /** Counted runs of each side, in turn, after one that is not counted. */
 const runs = 7;
@@ -52,6 +53,12 @@ async function main(): Promise<void> {
       await bench.dispose();
     }
   }
+  const times = await timeFsChannel(engine, { image: 'debian:bookworm-slim', rounds: 200 });
+  const channel = Object.entries(times).map(
+    ([what, ms]) =>
+      `| ${what} | ${ms.toFixed(1)} | ${what === 'dockerExec' ? '' : (ms / times.dockerExec).toFixed(3)} |`,
+  );
+  for (const line of channel) console.log(line);
   const load = loadavg()
     .map((value) => value.toFixed(1))
     .join(' ');
@@ -66,6 +73,12 @@ Engine ${info.version}, ${cpus().length} cores, load ${load}.
 | what | ours ms | script ms | ratio | limit | our phases, ms |
 |---|---|---|---|---|---|
 ${lines.join('\n')}
+
+The file channel against one \`docker exec CONTAINER true\` in the same run, medians; \`list2000Cold\` opens its channel first.
+
+| what | ms | ratio to docker exec |
+|---|---|---|
+${channel.join('\n')}
 `;
   await writeFile(path.join(process.cwd(), 'test', 'bench', 'results.md'), text);
   if (failed) process.exitCode = 1;

@@ -115,6 +115,23 @@ suite('Grading the bundled task', () => {
     assert.equal(lastNotification(api), `info: The grade is kept in ${grade.summary.dir}.`);
   });
 
+  test('e2eSwe.harborCheck says how to get Harbor, and what a Harbor that fails left', async function () {
+    this.timeout(gradeTimeoutMs);
+    const configuration = vscode.workspace.getConfiguration();
+    const [grade] = await gradeNodes(api);
+    const compare = async (command: string): Promise<string> => {
+      await configuration.update('e2eSwe.harborCommand', command, vscode.ConfigurationTarget.Global);
+      await vscode.commands.executeCommand('e2eSwe.harborCheck', grade);
+      return lastNotification(api);
+    };
+    try {
+      assert.match(await compare('no-such-harbor'), /^error: There is no command "no-such-harbor" .*harbor/s);
+      assert.match(await compare('/bin/false'), /^error: .*Harbor/s);
+    } finally {
+      await configuration.update('e2eSwe.harborCommand', undefined, vscode.ConfigurationTarget.Global);
+    }
+  });
+
   test('a run of the Testing view grades again', async function () {
     this.timeout(gradeTimeoutMs);
     const before = (await gradeNodes(api)).length;

@@ -11,6 +11,7 @@ export const commandIds = [
   'e2eSwe.openGrade',
   'e2eSwe.openGradeLog',
   'e2eSwe.openGradeFolder',
+  'e2eSwe.harborCheck',
   'e2eSwe.deleteGrade',
   'e2eSwe.checkEngine',
   'e2eSwe.openSettings',

@@ -1,5 +1,6 @@
 import { corporaSetting } from './corpora.ts';
 import { dockerHostSetting } from './dockerHost.ts';
+import { harborCommandSetting } from './harborCommand.ts';
 import type { Setting } from './settingValue.ts';
 import { showBundledTasksSetting } from './showBundledTasks.ts';
 import { storeFolderSetting } from './storeFolder.ts';
@@ -12,4 +13,5 @@ export const allSettings: readonly Pick<Setting<unknown>, 'key' | 'defaultValue'
   dockerHostSetting,
   storeFolderSetting,
   verifierTimeoutSetting,
+  harborCommandSetting,
 ];
