@@ -35,9 +35,20 @@ test('Retry tells what was tried', async () => {
 test('with tasks, what was tried stands above them', async () => {
   await workbench.page.getByRole('button', { name: 'Add folder of tasks' }).click();
   const input = workbench.page.locator('.quick-input-widget:visible input').first();
-  await input.fill(`${REPO}tasks/`);
-  // The dialog takes a path up when it has listed it.
-  await workbench.page.locator('.quick-input-list .monaco-list-row', { hasText: 'tidequery' }).waitFor();
+  const listed = workbench.page.locator('.quick-input-list .monaco-list-row', { hasText: 'tidequery' });
+  // The dialog puts the home folder in when it is ready, over what was typed before.
+  await expect
+    .poll(
+      async () => {
+        await input.fill(`${REPO}tasks/`);
+        return listed.waitFor({ timeout: 3_000 }).then(
+          () => true,
+          () => false,
+        );
+      },
+      { timeout: 30_000 },
+    )
+    .toBe(true);
   await workbench.page.locator('.quick-input-widget').getByRole('button', { name: 'Add' }).click();
   await row(workbench, 'tidequery').waitFor();
   await workbench.page
