@@ -208,7 +208,8 @@ describe.each([
     }
     expect(bytes).toBe(content.length);
     expect(hash.digest('hex')).toBe(checksum);
-    expect(most - before).toBeLessThan(40 << 20);
+    // Held whole it would be 100 MB and more; the collector frees what has passed when it likes.
+    expect(most - before).toBeLessThan(64 << 20);
     // A reader that stops early leaves nothing running.
     for await (const piece of files.readStream('/w/big')) {
       expect(piece.length).toBeGreaterThan(0);
