@@ -1,5 +1,6 @@
+import { attemptCommand } from './cli/attempt.ts';
 import { cleanCommand } from './cli/clean.ts';
-import { type CliContext, reportFailure, UsageError } from './cli/context.ts';
+import { type CliContext, exitCodes, reportFailure, UsageError } from './cli/context.ts';
 import { gradeCommand } from './cli/grade.ts';
 import { harborCheckCommand } from './cli/harborCheck.ts';
 import { prepareCommand } from './cli/prepare.ts';
@@ -10,6 +11,7 @@ import { usage } from './cli/usage.ts';
 const commands: Readonly<Record<string, (args: string[], context: CliContext) => Promise<number>>> = {
   tasks: tasksCommand,
   grade: gradeCommand,
+  attempt: attemptCommand,
   'harbor-check': harborCheckCommand,
   prepare: prepareCommand,
   clean: cleanCommand,
@@ -34,7 +36,9 @@ async function main(argv: readonly string[]): Promise<number> {
     context[name === undefined ? 'stderr' : 'stdout'](usage);
     return name === undefined ? 2 : 0;
   }
-  if (Object.hasOwn(commands, name) && args.some((arg) => arg === '--help' || arg === '-h')) {
+  // Behind "--" are the words of another command.
+  const own = args.includes('--') ? args.slice(0, args.indexOf('--')) : args;
+  if (Object.hasOwn(commands, name) && own.some((arg) => arg === '--help' || arg === '-h')) {
     context.stdout(usage);
     return 0;
   }
@@ -47,6 +51,8 @@ async function main(argv: readonly string[]): Promise<number> {
   }
 }
 
+// Until there is a result: a process that ends without one must not look like "resolved".
+process.exitCode = exitCodes.bug;
 void main(process.argv.slice(2)).then((code) => {
   process.exitCode = code;
 });

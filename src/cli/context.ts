@@ -28,11 +28,14 @@ export class UsageError extends Error {
 }
 
 export function parseCommand<T extends NonNullable<ParseArgsConfig['options']>>(args: string[], options: T) {
+  // An unset variable of the caller's script: as a path it would mean the current folder.
+  const own = args.includes('--') ? args.slice(0, args.indexOf('--')) : args;
+  if (own.includes('')) throw new UsageError('An argument is empty.');
   try {
     return parseArgs({ args, options, allowPositionals: true, strict: true });
   } catch (error) {
     // Node's message goes on with advice about its own parser.
-    throw new UsageError(((error as Error).message.split('. ')[0] ?? '').replace(/\.?$/, '.'));
+    throw new UsageError(((error as Error).message.split(/\. |\n/)[0] ?? '').replace(/\.?$/, '.'));
   }
 }
 

@@ -8,8 +8,8 @@ import { type CliContext, exitCodes, parseCommand, stderrLog, taskFolder, UsageE
 /** `e2e-swe prepare TASK` */
 export async function prepareCommand(args: string[], context: CliContext): Promise<number> {
   const { positionals } = parseCommand(args, {});
-  const [name] = positionals;
-  if (name === undefined) throw new UsageError('Name one task folder.');
+  const [name, ...others] = positionals;
+  if (name === undefined || others.length > 0) throw new UsageError('Name one task folder.');
   const entry = await loadTask(taskFolder(name));
   if (!entry.task)
     throw new UsageError(

@@ -16,15 +16,15 @@ export function renderGrade(result: GradeResult): string {
     if (test.message) lines.push(`      ${oneLine(stripAnsi(test.message), 200)}`);
   }
   if (failed.length > maxListed) lines.push(`  … and ${failed.length - maxListed} more`);
-  if (counts.notReported > 0) lines.push(`  ${counts.notReported} tests not reported`);
+  if (counts.notReported > 0)
+    lines.push(`  ${counts.notReported} ${counts.notReported === 1 ? 'test' : 'tests'} not reported`);
   for (const name of result.missingTests?.slice(0, maxListed) ?? [])
     lines.push(`      ${oneLine(name, 160)}`);
   for (const mark of result.marks) lines.push(`  mark: ${mark.message}`);
   for (const problem of result.problems) lines.push(`  note: ${problem.message}`);
-  lines.push(
-    `  ${result.phases.map(({ name, durationMs }) => `${name} ${(durationMs / 1000).toFixed(1)} s`).join(', ')}`,
-    `  ${result.dir}`,
-  );
+  const phases = result.phases.map(({ name, durationMs }) => `${name} ${(durationMs / 1000).toFixed(1)} s`);
+  if (phases.length > 0) lines.push(`  ${phases.join(', ')}`);
+  lines.push(`  ${result.dir}`);
   return `${lines.join('\n')}\n`;
 }
 

@@ -12,6 +12,21 @@ export const usage = `e2e-swe: build and judge whole repositories from a spec
       --live            show the tests' output while they run
       --allow-host-env  let the task read the host variables that it names
 
+  e2e-swe attempt start TASK [--allow-host-env]
+      Make an offline workspace from the task's image and spec; prints the attempt's id.
+  e2e-swe attempt list [--json] | show ID [--json]
+      List the attempts; show where one stands, its history and its grades.
+  e2e-swe attempt exec [-i] ID -- CMD…
+      Run a command in the workspace; its exit code is the result. -i passes standard input on.
+  e2e-swe attempt grade ID [--json] [--live] [--allow-host-env]
+      Freeze the workspace while its submission is taken, and grade that as above.
+  e2e-swe attempt try-setup ID
+      Run the workspace's setup.sh, and nothing else, in a fresh container; lists what it changed.
+  e2e-swe attempt submit ID --yes [--json] [--live] [--allow-host-env]
+      Keep the final submission and grade it: the attempt is over.
+  e2e-swe attempt give-up ID --yes | delete ID --yes
+      End it without a submission; remove its container, files, submissions and grades.
+
   e2e-swe harbor-check TASK (--workspace DIR|TAR | --solution | --empty) [options]
       Grade the same submission here and with the real Harbor, and compare rewards, tests and verdicts.
       --harbor CMD      the command to call (else $E2E_SWE_HARBOR, else "harbor" on the PATH)

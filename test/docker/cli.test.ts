@@ -1,5 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeTask, writeReport } from '../fixtures/tasks/makeTask.ts';
@@ -102,6 +104,19 @@ describe('grade', () => {
     expect(clean.stderr).toContain('/nonexistent');
   });
 
+  test('an engine that goes away in the middle of an answer is no success', async () => {
+    const server = createServer((_, response) => {
+      response.writeHead(200, { 'Content-Length': 9 }).write('OK');
+      setTimeout(() => response.destroy(), 20);
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const DOCKER_HOST = `tcp://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const { code, stdout } = await run(['grade', task, '--empty', '--json'], { DOCKER_HOST });
+    server.close();
+    expect(code).toBe(3);
+    expect(gradeSchema.parse(JSON.parse(stdout))).toMatchObject({ reason: 'engine-unavailable' });
+  });
+
   test('a folder that is no task is not graded, and says what is missing', async () => {
     const folder = path.join(lab.dir, 'nothing');
     await mkdir(folder);
@@ -170,6 +185,20 @@ describe('wrong usage is exit 2, said on stderr, with nothing on stdout', () => 
       /task\.toml/,
     ],
     ['a folder of tasks that is not there', () => ['tasks', 'absent'], /absent/],
+    ['a variable that is not set', () => ['grade', task, '--workspace', ''], /empty/],
+    [
+      'a time that looks like an option',
+      () => ['grade', task, '--empty', '--timeout', '-1'],
+      /^.*\n.*--help/,
+    ],
+    [
+      'an --out in the task',
+      () => ['grade', task, '--empty', '--out', path.join(task, 'tests/out')],
+      /inside the task/,
+    ],
+    ['a workspace that is a device', () => ['grade', task, '--workspace', '/dev/null'], /neither/],
+    ['words after clean', () => ['clean', 'all'], /no arguments/],
+    ['two tasks to prepare', () => ['prepare', task, task], /Name one task/],
   ])('%s', async (_, args, says) => {
     const { code, stdout, stderr } = await run(args());
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });

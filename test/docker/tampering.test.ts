@@ -104,3 +104,29 @@ test('a folder of /logs/verifier that is a link to this machine is not walked', 
   expect(rules(result).filter((rule) => rule === 'result-not-a-file')).toHaveLength(2);
   expect(result.reward).toBe(1);
 });
+
+describe('what a submission leaves never hides the verdict', () => {
+  test.each([
+    ['more files than are kept', 'cd /logs/verifier; touch $(seq -f f%g 1 21000)', 'result-too-large'],
+    [
+      'folders deeper than this machine can open',
+      'for at in /logs/verifier /tests /opt; do cd $at; for i in $(seq 70); do n=$(printf %0200d $i); mkdir $n; cd $n; done; echo > f; done',
+      undefined,
+    ],
+    [
+      'names that are no text',
+      'd=$(printf "/opt/\\377"); mkdir -p $d/a; echo > $d/a/b; echo > /logs/verifier/$(printf "\\376").json',
+      'result-odd-name',
+    ],
+    [
+      'more JSON than is read',
+      'cd /logs/verifier; truncate -s 300M a-ctrf.json; truncate -s 200M b.json c.json d.json',
+      'result-too-large',
+    ],
+  ])('%s', async (_, setup, rule) => {
+    const task = await lab.task({ testScript: runsSetup(passing) });
+    const result = await lab.gradeFolder(task, { 'setup.sh': `${setup}\n` });
+    expect(result).toMatchObject({ verdict: 'resolved', reward: 1 });
+    if (rule) expect(rules(result)).toContain(rule);
+  });
+});

@@ -1,5 +1,6 @@
 import Docker from 'dockerode';
 import { errorCode, errorMessage, UserError } from '#core/base/errors.ts';
+import { guardAnswers } from './answerGuard.ts';
 import { dockerEngine } from './dockerEngine.ts';
 import { type Endpoint, resolveEndpoints } from './endpoint.ts';
 import type { ContainerEngine } from './engine.ts';
@@ -22,7 +23,7 @@ export async function connectEngine(options: ConnectOptions): Promise<ContainerE
   let denied = false;
   for (const endpoint of resolveEndpoints(options)) {
     try {
-      const docker = new Docker(endpoint.options);
+      const docker = guardAnswers(new Docker(endpoint.options));
       await ping(docker);
       return dockerEngine(docker, endpoint.address, options.env);
     } catch (error) {

@@ -43,6 +43,8 @@ export function dockerEngine(docker: Docker, address: string, env: NodeJS.Proces
           ...createOptions(spec),
           ...(signal ? { abortSignal: signal } : {}),
         });
+        if (typeof created.id !== 'string')
+          throw new EngineError('other', 'The engine made a container without telling its id.');
         return dockerContainer(docker, created.id, spec.name);
       } catch (error) {
         const missing = statusCode(error) === 404 ? 'image-missing' : 'start-failed';
@@ -104,6 +106,8 @@ export function dockerEngine(docker: Docker, address: string, env: NodeJS.Proces
 async function readInfo(docker: Docker, address: string): Promise<EngineInfo> {
   try {
     const [info, version] = await Promise.all([docker.info(), docker.version()]);
+    if (typeof version.Version !== 'string' || typeof info.NCPU !== 'number')
+      throw new EngineError('unreachable', `What answers at ${address} is no Docker engine.`);
     return {
       version: version.Version,
       os: version.Os,
@@ -125,7 +129,8 @@ async function inspectImage(
   signal?: AbortSignal,
 ): Promise<ImageInfo | undefined> {
   try {
-    const image = await docker.getImage(reference).inspect();
+    const options: object = signal ? { abortSignal: signal } : {};
+    const image = await docker.getImage(reference).inspect(options);
     const digest = image.RepoDigests?.[0]?.split('@')[1];
     return {
       id: image.Id,

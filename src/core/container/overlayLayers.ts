@@ -45,15 +45,17 @@ export async function findLayers(storage: InspectedStorage): Promise<OverlayLaye
 export async function layerChanges(layers: OverlayLayers, exclude: readonly string[]): Promise<Change[]> {
   const changes: Change[] = [];
   const walk = async (folder: string): Promise<void> => {
-    for (const entry of await readdir(path.join(layers.upper, folder), { withFileTypes: true })) {
+    // A folder whose name is no UTF-8 cannot be entered by its text; it is listed itself.
+    const entries = await readdir(path.join(layers.upper, folder), { withFileTypes: true }).catch(() => []);
+    for (const entry of entries) {
       const name = path.posix.join(folder, entry.name);
       if (exclude.includes(name)) continue;
-      if (entry.isCharacterDevice() && (await lstat(path.join(layers.upper, name))).rdev === 0) {
+      if (entry.isCharacterDevice() && (await isWhiteout(path.join(layers.upper, name)))) {
         changes.push({ kind: 'D', path: name });
         continue;
       }
       changes.push({ kind: (await isInImage(layers, name)) ? 'C' : 'A', path: name });
-      if (entry.isDirectory()) await walk(name);
+      if (entry.isDirectory() && !isTooDeep(name)) await walk(name);
     }
   };
   await walk('/');
@@ -83,8 +85,24 @@ export async function readLayerFolder(
   const entries = walkFolder(path.join(layers.upper, folder), {
     prefix: path.posix.basename(folder),
     includeRoot: true,
+    exclude: isTooDeep,
   });
   return entries;
+}
+
+/** A container can make paths that this host cannot open: what lies so deep is neither entered nor read. */
+const maxDepth = 200;
+const maxPathBytes = 2048;
+
+function isTooDeep(relative: string): boolean {
+  return relative.length > maxPathBytes || relative.split('/').length > maxDepth;
+}
+
+async function isWhiteout(file: string): Promise<boolean> {
+  return lstat(file).then(
+    ({ rdev }) => rdev === 0,
+    () => false,
+  );
 }
 
 async function isInImage(layers: OverlayLayers, name: string): Promise<boolean> {

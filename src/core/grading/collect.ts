@@ -14,12 +14,20 @@ const folderCap = 8 * 1024 ** 3;
 const filesCap = 20_000;
 /** Marks of one rule: one more says nothing more. */
 const maxMarks = 5;
-/** Bytes of a report or reward that is read into memory. */
+/** Bytes of a report that is read into memory, and of all of them. */
 const readCap = 256 * 1024 ** 2;
+const readTotalCap = 512 * 1024 ** 2;
+/** Bytes of a reward; of a longer one only the beginning is read. */
+const rewardCap = 16 * 1024 ** 2;
+/** Levels of folders, and characters of a path, of what is kept. */
+const maxDepth = 32;
+const maxPathLength = 1024;
 /** Bytes kept of the end of test-stdout.txt, for messages and markers. */
 const tailCap = 1024 ** 2;
 /** Bytes kept of its beginning, where phases and failed fetches are told. */
 const headCap = 256 * 1024;
+
+const rewardNames = ['reward.json', 'reward.txt'];
 
 export interface Collected {
   /** Reports and rewards, by name in /logs/verifier. */
@@ -43,6 +51,10 @@ export async function collectVerifierFolder(
   let outputHead = '';
   let outputTail = '';
   let total = 0;
+  let inMemory = 0;
+  const mark = (rule: string, message: string): void => {
+    if (marks.filter((known) => known.rule === rule).length < maxMarks) marks.push({ rule, message });
+  };
   await mkdir(dir, { recursive: true });
   const entries = await container.readFolder('/logs/verifier', signal);
   if (!entries)
@@ -53,37 +65,47 @@ export async function collectVerifierFolder(
       marks: [{ rule: 'verifier-folder-gone', message: 'The tests removed /logs/verifier.' }],
     };
   for await (const { header, body } of entries) {
-    if (header.type === 'directory') continue;
     const relative = withoutFolder(header.name);
+    const isReward = rewardNames.includes(relative);
+    if (header.type === 'directory' && !isReward) continue;
     // A second name of a file is a file; it was written under its first one.
     const first = header.type === 'hardlink' ? written.get(withoutFolder(header.linkName)) : undefined;
     if (header.type !== 'file' && first === undefined) {
-      marks.push({
-        rule: 'result-not-a-file',
-        message: `${path.posix.join('/logs/verifier', relative)} is a ${header.type}, not a file; it was not read.`,
-      });
+      mark(
+        'result-not-a-file',
+        `${path.posix.join('/logs/verifier', relative)} is a ${header.type}, not a file; it was not read.`,
+      );
       continue;
     }
     const target = safeTarget(dir, relative);
     if (target === undefined) {
-      marks.push({
-        rule: 'result-odd-name',
-        message: `A file of /logs/verifier has a name that is not kept: ${JSON.stringify(relative.slice(0, 100))}.`,
-      });
+      mark(
+        'result-odd-name',
+        `A file of /logs/verifier has a name that is not kept: ${JSON.stringify(relative.slice(0, 100))}.`,
+      );
       continue;
     }
     const size = first === undefined ? header.size : (await stat(first)).size;
-    total += size;
-    if (size > fileCap || total > folderCap || written.size >= filesCap) {
-      if (marks.filter(({ rule }) => rule === 'result-too-large').length < maxMarks)
-        marks.push({
-          rule: 'result-too-large',
-          message: `/logs/verifier/${relative} (${size} bytes, file ${written.size + 1}) was not kept.`,
-        });
+    // What decides is read even where everything else is too much: no heap of files may hide it.
+    const decides = isReward || relative === 'ctrf.json' || relative === 'test-stdout.txt';
+    if (size > fileCap || (!decides && (total + size > folderCap || written.size >= filesCap))) {
+      mark(
+        'result-too-large',
+        `/logs/verifier/${relative} (${size} bytes, file ${written.size + 1}) was not kept.`,
+      );
       continue;
     }
-    const wanted = /(?:\.json|^reward\.txt)$/.test(relative) && size <= readCap;
+    total += size;
+    const isReport = /\.json$/.test(relative) && !isReward;
+    const wanted = isReward
+      ? size <= rewardCap
+      : isReport && size <= readCap && (decides || inMemory + size <= readTotalCap);
     const { data, head, tail } = await writeBody(target, first ? createReadStream(first) : body, wanted);
+    if (data) inMemory += size;
+    else if (isReward || isReport)
+      mark('result-too-large', `/logs/verifier/${relative} (${size} bytes) is too large to be read.`);
+    // A report's beginning is no report, but tells that there is one.
+    if ((isReward || isReport) && !data) files.set(relative, head);
     written.set(relative, target);
     if (data) files.set(relative, data);
     if (relative === 'test-stdout.txt') {
@@ -132,7 +154,8 @@ function safeTarget(dir: string, relative: string): string | undefined {
     part.length > 200 ||
     [...part].some((c) => c < ' ' || '<>:"|?*\\'.includes(c)) ||
     /[. ]$/.test(part);
-  return parts.some(odd) ? undefined : path.join(dir, ...parts);
+  if (relative.length > maxPathLength || parts.length > maxDepth || parts.some(odd)) return undefined;
+  return path.join(dir, ...parts);
 }
 
 /** Files of the task's tests/ that /tests no longer holds as they were sent; new files there are fine (caches). */

@@ -64,7 +64,7 @@ export async function collectFrom(
     await copyIn(staged, { submission, testsDir: undefined, owner }, signal);
     const marks = await runCollectHooks(staged, config.verifier.collect, options.workdir, signal);
     await killContainer(staged);
-    const archives = await archivesOf(staged, options.roots, signal);
+    const archives = archivesOf(staged, options.roots, signal);
     const collected = await submissionFromArchives(archives, {
       roots: options.roots,
       dir: options.dir,

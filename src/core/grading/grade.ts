@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Channel } from '#core/base/channel.ts';
 import { errorMessage, isCancellation, UserError } from '#core/base/errors.ts';
@@ -8,6 +7,7 @@ import { FolderChangedError } from '#core/container/folderTar.ts';
 import { ensureImage } from '#core/container/images.ts';
 import { TarFormatError } from '#core/container/tarHeader.ts';
 import { contentDigest, environmentId, testsDigest } from '#core/task/digest.ts';
+import { readStart } from '#core/task/folder.ts';
 import type { Task } from '#core/task/types.ts';
 import { collectFrom } from './collectHooks.ts';
 import { type Environments, resolveEnvironments } from './environments.ts';
@@ -21,6 +21,7 @@ import {
   checkSource,
   emptySubmission,
   type Submission,
+  submissionFromAttempt,
   submissionFromFolder,
   submissionFromTar,
 } from './submission.ts';
@@ -91,7 +92,7 @@ async function runGrade(
   signal: AbortSignal,
 ): Promise<void> {
   await checkSource(source);
-  checkOutDir(source, options.outDir);
+  checkOutDir(task, source, options.outDir);
   const dir = await makeGradeDir(options, task);
   const record = new GradeRecord(task, source, dir, emit);
   let result: GradeResult;
@@ -125,6 +126,7 @@ async function gradeInto(
   deps: GradeDeps,
   signal: AbortSignal,
 ): Promise<void> {
+  if (source.kind === 'attempt') record.marks(source.marks);
   record.taskDigest(await contentDigest(task.dir));
   const engine = await connect(deps);
   const info = await engine.info();
@@ -241,6 +243,8 @@ function takeFrom(
       return submissionFromFolder(source.path, take);
     case 'tar':
       return submissionFromTar(source.path, take);
+    case 'attempt':
+      return submissionFromAttempt(source, take);
     case 'empty':
       return emptySubmission(take);
   }
@@ -262,19 +266,29 @@ function requireArtifacts(plan: GradePlan, submission: Submission, roots: readon
 }
 
 /** A grade that grows inside what it reads would never be of one moment. */
-function checkOutDir(source: SubmissionSource, outDir: string | undefined): void {
-  if (source.kind !== 'folder' || outDir === undefined) return;
-  const relative = path.relative(path.resolve(source.path), path.resolve(outDir));
-  if (relative.split(path.sep)[0] === '..' || path.isAbsolute(relative)) return;
-  throw new UserError(`The folder "${outDir}" for the grade lies inside the workspace.`, {
+function checkOutDir(task: Task, source: SubmissionSource, outDir: string | undefined): void {
+  if (outDir === undefined) return;
+  const isWithin = (folder: string): boolean => {
+    const relative = path.relative(path.resolve(folder), path.resolve(outDir));
+    return relative.split(path.sep)[0] !== '..' && !path.isAbsolute(relative);
+  };
+  const what =
+    source.kind === 'folder' && isWithin(source.path) ? 'workspace' : isWithin(task.dir) ? 'task' : undefined;
+  if (what === undefined) return;
+  throw new UserError(`The folder "${outDir}" for the grade lies inside the ${what}.`, {
     nextStep: 'Choose a folder outside of it.',
   });
 }
 
 async function checkTestScript({ testsDir }: GradePlan): Promise<void> {
   if (testsDir === undefined) return;
-  const script = await readFile(path.join(testsDir, 'test.sh'), 'latin1').catch(() => undefined);
-  if (script?.slice(0, script.indexOf('\n') + 1).endsWith('\r\n'))
+  const script = await readStart(path.join(testsDir, 'test.sh'));
+  if (
+    script
+      ?.subarray(0, script.indexOf(10) + 1)
+      .toString('latin1')
+      .endsWith('\r\n')
+  )
     throw new NotGradedError('test-script-crlf');
 }
 

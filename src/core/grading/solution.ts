@@ -100,7 +100,7 @@ export async function solveAndTake(
           signal,
         );
         await killContainer(container);
-        const archives = await archivesOf(container, options.roots, signal);
+        const archives = archivesOf(container, options.roots, signal);
         const submission = await submissionFromArchives(archives, {
           roots: options.roots,
           dir: options.dir,

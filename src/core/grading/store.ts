@@ -27,7 +27,7 @@ const stored = z.looseObject({
   reason: z.string().optional(),
   counts: z.looseObject({ reported: z.number(), passed: z.number() }),
   tests: z.array(z.looseObject({ id: z.string(), name: z.string(), status: z.string() })),
-  evidence: z.looseObject({ source: z.enum(['folder', 'tar', 'solution', 'empty']) }),
+  evidence: z.looseObject({ source: z.enum(['folder', 'tar', 'attempt', 'solution', 'empty']) }),
   startedAt: z.string(),
 });
 

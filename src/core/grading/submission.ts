@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { open, rename, rm, stat } from 'node:fs/promises';
+import { link, open, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -13,7 +13,7 @@ import { fromBinary, TarFormatError, type TarHeader, toBinary } from '#core/cont
 import { noBody, readTar, type TarEntry, writeTar } from '#core/container/tarStream.ts';
 import { normaliseEntries } from './normalise.ts';
 import { NotGradedError } from './reasons.ts';
-import type { SubmissionSource } from './types.ts';
+import type { AttemptSource, SubmissionSource } from './types.ts';
 
 /** An immutable tar of the workdir and the artifacts, kept on the host: what is graded. */
 export interface Submission {
@@ -47,7 +47,13 @@ export async function checkSource(source: SubmissionSource): Promise<void> {
       nextStep: 'Choose a folder, or a .tar file of one.',
     });
   }
-  if (source.kind !== 'tar') return;
+  if (source.kind !== 'tar' && source.kind !== 'attempt') return;
+  // It is read twice, which a FIFO or a device cannot be: opening one would wait for ever.
+  const found = await stat(source.path).catch(() => undefined);
+  if (found && !found.isFile())
+    throw new UserError(`The workspace "${source.path}" is neither a folder nor a file.`, {
+      nextStep: 'Choose a folder, or a .tar or .tar.gz file of one.',
+    });
   try {
     await (await open(source.path, 'r')).close();
   } catch (error) {
@@ -87,19 +93,37 @@ export async function submissionFromFolder(folder: string, options: TakeOptions)
  */
 export async function submissionFromTar(file: string, options: TakeOptions): Promise<Submission> {
   try {
-    const names = await listNames(file);
+    const names = await listNames(file, options.signal);
     // An archive of nothing is an empty workdir.
     if (names.length === 0) return await emptySubmission(options);
     return await keep(readTar(await openTar(file)), layoutOf(names, options.roots), [], options);
   } catch (error) {
-    if (error instanceof TarFormatError || errorCode(error)?.startsWith('Z_')) {
-      throw new NotGradedError(
-        'submission-unreadable',
-        `"${path.basename(file)}" cannot be read as a tar: ${(error as Error).message}`,
-        { cause: error },
-      );
-    }
-    throw error;
+    throw unreadable(file, error) ?? error;
+  }
+}
+
+/** What an attempt keeps, as it is. */
+export async function submissionFromAttempt(
+  { path: file, skipped }: AttemptSource,
+  options: TakeOptions,
+): Promise<Submission> {
+  try {
+    const submission = await keep(readTar(await openTar(file)), (name) => name, [...skipped], options);
+    if (path.basename(file) === `${submission.sha256}.tar.gz`) await shareFile(file, submission.file);
+    return submission;
+  } catch (error) {
+    throw unreadable(file, error) ?? error;
+  }
+}
+
+/** One copy on disk of what is the same, where the file system can. */
+async function shareFile(file: string, copy: string): Promise<void> {
+  const temp = `${copy}.tmp`;
+  try {
+    await link(file, temp);
+    await rename(temp, copy);
+  } catch {
+    await rm(temp, { force: true });
   }
 }
 
@@ -121,27 +145,33 @@ export function emptySubmission(options: TakeOptions): Promise<Submission> {
   return keep([{ header, body: noBody }], (name) => name, [], options);
 }
 
-/** The archives of those roots that exist in a container. */
-export async function archivesOf(
+export interface RootArchive {
+  readonly root: string;
+  readonly archive: AsyncIterable<Buffer>;
+}
+
+/**
+ * The archives of those roots that exist in a container, each to be read before the next is asked for: the engine
+ * locks the container until an archive is read (20.10), and two that are open at once wait for each other.
+ */
+export async function* archivesOf(
   container: ContainerHandle,
   roots: readonly string[],
   signal: AbortSignal,
-): Promise<{ root: string; archive: AsyncIterable<Buffer> }[]> {
-  const archives = [];
+): AsyncGenerator<RootArchive> {
   for (const root of roots) {
     const archive = await container.getArchive(root, signal);
-    if (archive) archives.push({ root, archive });
+    if (archive) yield { root, archive };
   }
-  return archives;
 }
 
 /** What an engine's archives of each root hold; each archive's names start with the last part of its root. */
 export function submissionFromArchives(
-  archives: readonly { readonly root: string; readonly archive: AsyncIterable<Buffer> }[],
+  archives: AsyncIterable<RootArchive> | Iterable<RootArchive>,
   options: TakeOptions,
 ): Promise<Submission> {
   async function* entries(): AsyncGenerator<TarEntry> {
-    for (const { root, archive } of archives) {
+    for await (const { root, archive } of archives) {
       const [first, target] = [toBinary(path.posix.basename(root)), rootName(root)];
       const move = (name: string): string =>
         name === first || name.startsWith(`${first}/`) ? `${target}${name.slice(first.length)}` : name;
@@ -219,6 +249,15 @@ async function keep(
   return { file, sha256: hash.digest('hex'), bytes, entries, skipped };
 }
 
+function unreadable(file: string, error: unknown): NotGradedError | undefined {
+  if (!(error instanceof TarFormatError) && !errorCode(error)?.startsWith('Z_')) return undefined;
+  return new NotGradedError(
+    'submission-unreadable',
+    `"${path.basename(file)}" cannot be read as a tar: ${(error as Error).message}`,
+    { cause: error, nextStep: 'Give a folder, or a whole .tar or .tar.gz file of one.' },
+  );
+}
+
 /** Where a user's tar puts the workdir; decided over all names, so that both layouts work. */
 function layoutOf(names: readonly string[], roots: readonly string[]): (name: string) => string | undefined {
   const workdir = rootName(roots[0] ?? '/');
@@ -232,9 +271,10 @@ function layoutOf(names: readonly string[], roots: readonly string[]): (name: st
   return (name) => `${workdir}/${name}`;
 }
 
-async function listNames(file: string): Promise<string[]> {
+async function listNames(file: string, signal: AbortSignal): Promise<string[]> {
   const names: string[] = [];
   for await (const { header } of readTar(await openTar(file))) {
+    throwIfCancelled(signal);
     const name = header.name
       .split('/')
       .filter((part) => part !== '' && part !== '.')

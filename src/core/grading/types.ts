@@ -4,8 +4,21 @@ import type { Counts, Mark, TestResult, Verdict } from '#core/report/types.ts';
 export type SubmissionSource =
   | { readonly kind: 'folder'; readonly path: string }
   | { readonly kind: 'tar'; readonly path: string }
+  | AttemptSource
   | { readonly kind: 'solution' }
   | { readonly kind: 'empty' };
+
+/** The submission that an attempt keeps, taken from its container. */
+export interface AttemptSource {
+  readonly kind: 'attempt';
+  readonly id: string;
+  /** Gzipped tar; names are container paths without the slash in front. */
+  readonly path: string;
+  /** What was not taken, with what it is. */
+  readonly skipped: readonly string[];
+  /** What was noticed when it was taken. */
+  readonly marks: readonly Mark[];
+}
 
 /** The steps of a grade, in order. `setup` and `tests` appear where test.sh prints our phase markers, else `verify`. */
 export type PhaseName =

@@ -9,6 +9,7 @@ import { readReports } from '#core/report/readReports.ts';
 import { readReward } from '#core/report/readReward.ts';
 import { mainReward } from '#core/report/rewardKind.ts';
 import type { HealthcheckConfig } from '#core/task/types.ts';
+import { changesOutside } from './changes.ts';
 import { alteredTests, type Collected, collectVerifierFolder } from './collect.ts';
 import {
   copyIn,
@@ -29,7 +30,7 @@ import { killContainer, withContainer } from './gradeContainer.ts';
 import { awaitHealthy } from './healthcheck.ts';
 import { printsMarkers, readMarkers } from './markers.ts';
 import { neededNetwork } from './needsNetwork.ts';
-import { type GradePlan, isInside } from './plan.ts';
+import type { GradePlan } from './plan.ts';
 import { NotGradedError } from './reasons.ts';
 import type { GradeRecord } from './record.ts';
 import { rootName, type Submission } from './submission.ts';
@@ -333,13 +334,8 @@ async function recordChanges(
     container.changes(free, signal),
     input.plan.testsDir ? alteredTests(container, input.plan.testsDir, signal) : [],
   ]);
-  const parents = new Set(free.flatMap(ancestors));
-  const outside = changes.filter(
-    ({ kind, path: changed }) =>
-      !(kind === 'C' && parents.has(changed)) && !free.some((root) => isInside(changed, root)),
-  );
   record.evidence({
-    changedOutside: topmost(outside)
+    changedOutside: changesOutside(changes, free)
       .slice(0, 200)
       .map(({ kind, path: changed }) => `${kind} ${changed}`),
     testsAltered: altered,
@@ -351,22 +347,6 @@ async function recordChanges(
         message: `${altered.length} file${altered.length === 1 ? '' : 's'} of /tests changed while the tests ran: ${altered.slice(0, 3).join(', ')}.`,
       },
     ]);
-}
-
-/** Without what follows from another entry: all below an added or removed folder, and folders changed by what is listed. */
-function topmost(changes: Awaited<ReturnType<ContainerHandle['changes']>>): typeof changes {
-  const whole = new Set(changes.filter(({ kind }) => kind !== 'C').map((change) => change.path));
-  const containers = new Set(changes.flatMap((change) => ancestors(change.path)));
-  return changes.filter(
-    (change) =>
-      !ancestors(change.path).some((ancestor) => whole.has(ancestor)) &&
-      !(change.kind === 'C' && containers.has(change.path)),
-  );
-}
-
-function ancestors(file: string): string[] {
-  const parts = file.split('/');
-  return parts.slice(2).map((_, index) => parts.slice(0, index + 2).join('/'));
 }
 
 function pick<K extends string>(key: K, value: Buffer | undefined): { [P in K]?: Buffer } {

@@ -28,6 +28,8 @@ const statuses: ReadonlySet<unknown> = new Set<TestStatus>([
   'pending',
   'other',
 ]);
+/** Characters of a message or trace that are taken: a grade is one JSON document, read again whenever it is listed. */
+const maxText = 1_000_000;
 /** Levels of suites that a tree is asked to show; deeper ones are joined. */
 const maxSuiteDepth = 32;
 
@@ -46,8 +48,8 @@ export function readTest(value: unknown, context: TestContext): TestResult | und
   if (typeof rawStatus === 'string' && rawStatus !== status) test.rawStatus = rawStatus;
   readTimes(entry, test, context);
   readRetries(entry, test, context);
-  const message = asOptionalText(entry.message);
-  const trace = asOptionalText(entry.trace);
+  const message = capped(asOptionalText(entry.message));
+  const trace = capped(asOptionalText(entry.trace));
   if (message !== undefined) test.message = message;
   if (trace !== undefined) test.trace = trace;
   readPlace(entry, test);
@@ -57,6 +59,11 @@ export function readTest(value: unknown, context: TestContext): TestResult | und
     test.actual = expectation.actual;
   }
   return test;
+}
+
+function capped(text: string | undefined): string | undefined {
+  if (text === undefined || text.length <= maxText) return text;
+  return `${text.slice(0, maxText)}\n… (cut: ${text.length} characters, all of them in the report's file)`;
 }
 
 function readStatus(raw: unknown, context: TestContext): TestStatus {

@@ -1,4 +1,4 @@
-import { open, readFile, stat } from 'node:fs/promises';
+import { constants, open, stat } from 'node:fs/promises';
 import path from 'node:path';
 
 /** What is in a task folder, as far as it decides whether and how the task can be graded (harbor.md §1). */
@@ -69,23 +69,29 @@ export function looksLikeTask(facts: FolderFacts): boolean {
   return facts.taskToml || facts.instruction || facts.terminalBench1 || (facts.tests && facts.environment);
 }
 
-/** The first line (1-based) of a file's first MiB that ends in CR LF. */
-export async function firstCrlfLine(file: string): Promise<number | undefined> {
-  const handle = await open(file, 'r').catch(() => undefined);
+/** The first MiB of a regular file; a FIFO or a device that took its name is neither waited for nor read. */
+export async function readStart(file: string): Promise<Buffer | undefined> {
+  const handle = await open(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)).catch(() => undefined);
   if (handle === undefined) return undefined;
   try {
     if (!(await handle.stat()).isFile()) return undefined;
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(1 << 20), 0, 1 << 20, 0);
-    const at = buffer.subarray(0, bytesRead).indexOf('\r\n');
-    return at < 0 ? undefined : buffer.subarray(0, at).toString('latin1').split('\n').length;
+    return buffer.subarray(0, bytesRead);
   } finally {
     await handle.close();
   }
 }
 
+/** The first line (1-based) of a file's first MiB that ends in CR LF. */
+export async function firstCrlfLine(file: string): Promise<number | undefined> {
+  const start = await readStart(file);
+  const at = start?.indexOf('\r\n') ?? -1;
+  return at < 0 ? undefined : start?.subarray(0, at).toString('latin1').split('\n').length;
+}
+
 /** The WORKDIR of a Dockerfile's last stage where it is absolute and without variables. */
 export async function dockerfileWorkdir(file: string): Promise<string | undefined> {
-  const text = await readFile(file, 'utf8').catch(() => '');
+  const text = (await readStart(file))?.toString('utf8') ?? '';
   let workdir: string | undefined;
   for (const line of text.replace(/\\\r?\n/g, ' ').split(/\r?\n/)) {
     if (/^\s*FROM\s/i.test(line)) workdir = undefined;

@@ -1,4 +1,4 @@
-import { readFile, stat } from 'node:fs/promises';
+import { access, constants, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { errorMessage, UserError } from '#core/base/errors.ts';
 import { type FolderFacts, folderFacts } from './folder.ts';
@@ -18,7 +18,15 @@ export async function requireFolder(dir: string): Promise<void> {
       cause: error,
     });
   });
-  if (info.isDirectory()) return;
+  if (info.isDirectory()) {
+    await access(dir, constants.R_OK | constants.X_OK).catch((error: unknown) => {
+      throw new UserError(`The folder ${dir} cannot be opened.`, {
+        nextStep: 'Make it readable for your user, or name another folder.',
+        cause: error,
+      });
+    });
+    return;
+  }
   throw new UserError(`${dir} is not a folder.`, {
     nextStep: 'Name the folder that holds task.toml, or a folder of such folders.',
   });

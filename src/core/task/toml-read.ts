@@ -16,6 +16,8 @@ export interface TomlDocument {
 
 const EMPTY: TomlScan = { positions: new Map(), violations: [] };
 const FILE = 'task.toml';
+/** smol-toml's own limit, which it does not keep for dotted keys. */
+const MAX_DEPTH = 1000;
 
 /** Reads bytes or text; a byte order mark and TOML 1.1 are read and reported. */
 export function readToml(source: string | Uint8Array): TomlDocument {
@@ -43,12 +45,28 @@ export function readToml(source: string | Uint8Array): TomlDocument {
     problems.push(problem('toml-syntax', `task.toml is not valid TOML: ${reason}.`, error));
     return { scan: EMPTY, problems };
   }
+  if (isTooDeep(table)) {
+    const message = `task.toml nests its keys more than ${MAX_DEPTH} levels deep, which is not read: flatten them.`;
+    problems.push(problem('toml-syntax', message, { line: 1, column: 1 }));
+    return { scan: EMPTY, problems };
+  }
   const scan = scanToml(text);
   for (const violation of scan.violations) {
     const message = `task.toml has ${violation.message}, which Harbor's TOML 1.0 reader rejects.`;
     problems.push(problem('toml-syntax', message, violation));
   }
   return { table: normalise(table) as Record<string, unknown>, scan, problems };
+}
+
+function isTooDeep(table: unknown): boolean {
+  const open: { readonly value: unknown; readonly depth: number }[] = [{ value: table, depth: 0 }];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const { value, depth } = next;
+    if (!Array.isArray(value) && !isTable(value)) continue;
+    if (depth > MAX_DEPTH) return true;
+    for (const child of Object.values(value)) open.push({ value: child, depth: depth + 1 });
+  }
+  return false;
 }
 
 function problem(

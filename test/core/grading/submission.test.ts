@@ -8,6 +8,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { NotGradedError } from '#core/grading/reasons.ts';
 import {
+  checkSource,
   emptySubmission,
   type Submission,
   submissionFromArchives,
@@ -253,4 +254,11 @@ test("an engine's archives are joined under their roots", async () => {
     'logs/artifacts',
     'logs/artifacts/r',
   ]);
+});
+
+test('a tar that is a FIFO or a device is refused before anything waits for it', async () => {
+  const fifo = path.join(temp.dir, 'fifo');
+  execFileSync('mkfifo', [fifo]);
+  for (const file of [fifo, '/dev/zero'])
+    await expect(checkSource({ kind: 'tar', path: file })).rejects.toThrow(/neither a folder nor a file/);
 });

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -201,6 +202,24 @@ describe('loadTask', () => {
   it('says so when task.toml is a folder', async () => {
     const entry = await loadTask(await folder({ ...SHELL, 'task.toml/': '' }));
     expect(entry).toMatchObject({ valid: false, gradable: false, problems: [{ code: 'unreadable-file' }] });
+  });
+
+  it('waits for no FIFO, and reads no device', async () => {
+    const dir = await folder({
+      'instruction.md': '',
+      'task.toml': SEPARATE,
+      'tests/': '',
+      'environment/': '',
+    });
+    execFileSync('mkfifo', [path.join(dir, 'tests/test.sh')]);
+    await symlink('/dev/zero', path.join(dir, 'environment/Dockerfile'));
+    expect(await loadTask(dir)).toMatchObject({ valid: true });
+  });
+
+  it('refuses keys that are nested too deep', async () => {
+    const toml = `${Array.from({ length: 20_000 }, () => 'a').join('.')} = 1`;
+    const entry = await loadTask(await folder({ ...SHELL, 'task.toml': toml }));
+    expect(entry).toMatchObject({ valid: false, problems: [{ code: 'toml-syntax', line: 1 }] });
   });
 
   it('refuses a path that is no folder, with the next step', async () => {

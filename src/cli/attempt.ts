@@ -1,0 +1,141 @@
+import { AttemptStore } from '#core/attempt/attemptStore.ts';
+import { Attempts } from '#core/attempt/attempts.ts';
+import { runCommand } from '#core/attempt/runCommand.ts';
+import { connectEngine } from '#core/container/connect.ts';
+import { loadTask } from '#core/task/load.ts';
+import { type AttemptCommandContext, oneId, requireYes } from './attemptContext.ts';
+import { gradeAttemptCommand, submitAttemptCommand } from './attemptGrade.ts';
+import { renderAttempt, renderAttemptRow } from './attemptRender.ts';
+import { type CliContext, parseCommand, stderrLog, storeFolder, taskFolder, UsageError } from './context.ts';
+
+const commands: Readonly<
+  Record<string, (args: string[], context: AttemptCommandContext) => Promise<number>>
+> = {
+  start,
+  list,
+  show,
+  exec,
+  grade: gradeAttemptCommand,
+  'try-setup': trySetup,
+  submit: submitAttemptCommand,
+  'give-up': giveUp,
+  delete: remove,
+};
+
+/** `e2e-swe attempt (start|list|show|exec|grade|try-setup|submit|give-up|delete) …` */
+export async function attemptCommand(args: string[], context: CliContext): Promise<number> {
+  const [name = '', ...rest] = args;
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (!command)
+    throw new UsageError(
+      `${name ? `There is no command "attempt ${name}"` : 'Say what to do'}: ${Object.keys(commands).join(', ')}.`,
+    );
+  const store = new AttemptStore(storeFolder(context.env));
+  const attempts = new Attempts({
+    store,
+    connect: () => connectEngine({ env: context.env }),
+    log: stderrLog(context),
+    hostEnv: context.env,
+  });
+  return command(rest, { ...context, store, attempts });
+}
+
+/** The id alone goes to stdout, for scripts. */
+async function start(args: string[], context: AttemptCommandContext): Promise<number> {
+  const { values, positionals } = parseCommand(args, { 'allow-host-env': { type: 'boolean' } });
+  const [name, ...others] = positionals;
+  if (name === undefined || others.length > 0) throw new UsageError('Name one task folder.');
+  const { task, problems } = await loadTask(taskFolder(name));
+  if (!task)
+    throw new UsageError(`"${name}" is not a valid task: ${problems[0]?.message ?? 'see "e2e-swe tasks"'}`);
+  const options = { allowHostEnv: () => Promise.resolve(values['allow-host-env'] ?? false) };
+  for await (const event of context.attempts.start(task, options, context.signal)) {
+    if (event.kind === 'phase') context.stderr(`${event.title}…\n`);
+    else if (event.kind === 'progress') context.stderr(`  ${event.message}\n`);
+    else if (event.kind === 'ready') {
+      const { attempt, isolation, clamped } = event;
+      const isolated = isolation.isIsolated ? 'offline' : 'NOT fully apart from this machine';
+      const connection = isolation.connection.replace(/^failed /, 'a connection attempt failed: ');
+      context.stderr(`${attempt.workdir} of ${attempt.task.name} is ready: ${isolated} (${connection}).\n`);
+      if (clamped.length > 0)
+        context.stderr(`This machine has less than the task asks for: ${clamped.join(', ')}.\n`);
+      context.stdout(`${attempt.id}\n`);
+    }
+  }
+  return 0;
+}
+
+async function list(args: string[], context: AttemptCommandContext): Promise<number> {
+  const { values, positionals } = parseCommand(args, { json: { type: 'boolean' } });
+  if (positionals.length > 0) throw new UsageError('"attempt list" takes no names.');
+  const records = await context.store.list();
+  if (values.json) context.stdout(`${JSON.stringify(records, null, 2)}\n`);
+  else for (const record of records) context.stdout(renderAttemptRow(record));
+  if (records.length === 0) context.stderr('No attempts yet: begin one with "e2e-swe attempt start TASK".\n');
+  return 0;
+}
+
+async function show(args: string[], context: AttemptCommandContext): Promise<number> {
+  const { values, positionals } = parseCommand(args, { json: { type: 'boolean' } });
+  const record = await context.store.read(oneId(positionals));
+  context.stdout(
+    values.json
+      ? `${JSON.stringify(record, null, 2)}\n`
+      : renderAttempt(record, context.store.dirOf(record.id)),
+  );
+  return 0;
+}
+
+/** The command's exit code is ours. */
+async function exec(args: string[], context: AttemptCommandContext): Promise<number> {
+  const { values, positionals } = parseCommand(args, { interactive: { type: 'boolean', short: 'i' } });
+  const [id, ...command] = positionals;
+  if (id === undefined || command.length === 0)
+    throw new UsageError('Name one attempt and a command: attempt exec ID -- CMD…');
+  const open = await context.attempts.open(id, context.signal);
+  try {
+    if (open.readOnly)
+      throw new UsageError(`The attempt ${id} is over, or open in another window: nothing can be run in it.`);
+    const { user, workdir } = open.record;
+    const input = values.interactive ? process.stdin : undefined;
+    const onOutput = async (data: Buffer, stream: 'stdout' | 'stderr'): Promise<void> => {
+      if (process[stream].write(data)) return;
+      await new Promise((resolve) => process[stream].once('drain', resolve).once('close', resolve));
+    };
+    return await runCommand(open.container, { command, user, workdir, input, onOutput }, context.signal);
+  } finally {
+    await open.close();
+  }
+}
+
+async function trySetup(args: string[], context: AttemptCommandContext): Promise<number> {
+  const { positionals } = parseCommand(args, {});
+  const { exitCode, durationMs, changed } = await context.attempts.trySetup(
+    oneId(positionals),
+    context.stderr,
+    context.signal,
+  );
+  const lines = changed.map((path) => `  ${path}\n`).join('');
+  context.stdout(
+    `setup.sh: exit ${exitCode} in ${(durationMs / 1000).toFixed(1)} s\n${lines ? `changed:\n${lines}` : 'changed nothing\n'}`,
+  );
+  return exitCode === 0 ? 0 : 1;
+}
+
+async function giveUp(args: string[], context: AttemptCommandContext): Promise<number> {
+  const { values, positionals } = parseCommand(args, { yes: { type: 'boolean' } });
+  const id = oneId(positionals);
+  requireYes(values.yes, `The attempt ${id} ends without a submission.`);
+  await context.attempts.giveUp(id);
+  context.stderr(`Gave up ${id}; its files stay until "e2e-swe attempt delete ${id}".\n`);
+  return 0;
+}
+
+async function remove(args: string[], context: AttemptCommandContext): Promise<number> {
+  const { values, positionals } = parseCommand(args, { yes: { type: 'boolean' } });
+  const id = oneId(positionals);
+  requireYes(values.yes, `The files, submissions and grades of the attempt ${id} are deleted for good.`);
+  await context.attempts.delete(id);
+  context.stderr(`Deleted ${id}.\n`);
+  return 0;
+}

@@ -1,0 +1,68 @@
+import type { GradeEvent } from '#core/grading/types.ts';
+import { type AttemptCommandContext, oneId, requireYes } from './attemptContext.ts';
+import { exitCodes, parseCommand } from './context.ts';
+import { renderGrade } from './renderGrade.ts';
+
+const options = {
+  json: { type: 'boolean' },
+  live: { type: 'boolean' },
+  'allow-host-env': { type: 'boolean' },
+} as const;
+
+/** `e2e-swe attempt grade ID` */
+export async function gradeAttemptCommand(args: string[], context: AttemptCommandContext): Promise<number> {
+  const { values, positionals } = parseCommand(args, options);
+  const id = oneId(positionals);
+  await showWhatStays(id, context);
+  return follow(context.attempts.grade(id, gradeOptions(values), context.signal), values.json, context);
+}
+
+/** `e2e-swe attempt submit ID --yes` */
+export async function submitAttemptCommand(args: string[], context: AttemptCommandContext): Promise<number> {
+  const { values, positionals } = parseCommand(args, { ...options, yes: { type: 'boolean' } });
+  const id = oneId(positionals);
+  await showWhatStays(id, context);
+  requireYes(values.yes, `The attempt ${id} ends with its submission.`);
+  return follow(context.attempts.submit(id, context.signal, gradeOptions(values)), values.json, context);
+}
+
+function gradeOptions(values: { live?: boolean | undefined; 'allow-host-env'?: boolean | undefined }) {
+  return {
+    live: values.live ?? false,
+    allowHostEnv: () => Promise.resolve(values['allow-host-env'] ?? false),
+  };
+}
+
+/** Only the submission counts: what was changed elsewhere is named before it is too late. */
+async function showWhatStays(id: string, context: AttemptCommandContext): Promise<void> {
+  const paths = await context.attempts.willNotTravel(id, context.signal);
+  if (paths.length === 0) return;
+  const more = paths.length > maxListed ? `  … and ${paths.length - maxListed} more\n` : '';
+  context.stderr(
+    `Changed outside of what is graded, and will not travel:\n${paths
+      .slice(0, maxListed)
+      .map((path) => `  ${path}\n`)
+      .join('')}${more}`,
+  );
+}
+
+const maxListed = 20;
+
+async function follow(
+  events: AsyncIterable<GradeEvent>,
+  json: boolean | undefined,
+  context: AttemptCommandContext,
+): Promise<number> {
+  for await (const event of events) {
+    if (event.kind === 'phase') context.stderr(`${event.title}…\n`);
+    else if (event.kind === 'progress') context.stderr(`  ${event.message}\n`);
+    else if (event.kind === 'output') context.stderr(event.chunk);
+    else {
+      const { result } = event;
+      context.stdout(json ? `${JSON.stringify(result, null, 2)}\n` : renderGrade(result));
+      const { resolved, unresolved, notGraded } = exitCodes;
+      return { resolved, unresolved, 'not graded': notGraded }[result.verdict];
+    }
+  }
+  throw new Error('The grade ended without a result.');
+}

@@ -1,0 +1,179 @@
+import { mkdir, readdir } from 'node:fs/promises';
+import path from 'node:path';
+import { UserError } from '#core/base/errors.ts';
+import { gradeTask } from '#core/grading/grade.ts';
+import type { AttemptSource, GradeEvent, GradeResult } from '#core/grading/types.ts';
+import type { Mark } from '#core/report/types.ts';
+import { contentDigest } from '#core/task/digest.ts';
+import type { Task } from '#core/task/types.ts';
+import { type AttemptContext, taskOf } from './context.ts';
+import { ensureWorkspace } from './openAttempt.ts';
+import { requireWorkable } from './states.ts';
+import { takeSubmission } from './takeSubmission.ts';
+import type { AttemptGrade, AttemptGradeOptions, AttemptRecord, AttemptSubmission } from './types.ts';
+
+type Emit = (event: GradeEvent) => void;
+
+/**
+ * Grades the workspace as it is now. `official`: as the final submission, which is kept, and the attempt is over;
+ * for one that is over already without an official verdict, the kept submission is graded again.
+ */
+export async function gradeAttempt(
+  context: AttemptContext,
+  id: string,
+  official: boolean,
+  options: AttemptGradeOptions,
+  emit: Emit,
+  signal: AbortSignal,
+): Promise<void> {
+  const { store, locks } = context;
+  const release = await locks.require(id);
+  try {
+    const record = await store.read(id);
+    const task = await taskOf(record);
+    if (official && record.state === 'submitted') {
+      await gradeKept(context, record, task, options, emit, signal);
+      return;
+    }
+    // A grade that a dead process left half done.
+    if (record.state === 'grading' && !context.busy.has(id))
+      await store.move(id, 'ready', { reason: 'the grade was interrupted' });
+    else requireWorkable(record);
+    context.busy.add(id);
+    try {
+      await gradeLive(context, id, task, official, options, emit, signal);
+    } finally {
+      context.busy.delete(id);
+    }
+  } finally {
+    await release();
+  }
+}
+
+async function gradeLive(
+  context: AttemptContext,
+  id: string,
+  task: Task,
+  official: boolean,
+  options: AttemptGradeOptions,
+  emit: Emit,
+  signal: AbortSignal,
+): Promise<void> {
+  const { store, locks } = context;
+  const engine = await context.connect();
+  const { container } = await ensureWorkspace(context, engine, await store.read(id), true, signal);
+  const record = await store.move(id, 'grading');
+  let isSubmitted = false;
+  try {
+    emit({ kind: 'phase', phase: 'submission', title: 'Freezing the workspace and taking the submission' });
+    const taken = await locks.freezing(id, () =>
+      takeSubmission(record, path.join(store.dirOf(id), 'submissions'), task, container, {
+        thaw: locks.sessions.has(id) && !official,
+        onProgress: (message) => emit({ kind: 'progress', message }),
+        signal,
+      }),
+    );
+    const source: AttemptSource = {
+      kind: 'attempt',
+      id,
+      path: taken.file,
+      skipped: taken.skipped,
+      marks: [...taken.marks, ...(await taskMarks(record, task))],
+    };
+    const { file, sha256, at } = taken;
+    await gradeSource(context, task, source, official, options, emit, signal, async (grade) => {
+      if (official) {
+        const submission: AttemptSubmission = { file, sha256, at };
+        await store.move(id, 'submitted', { also: { submission, ...grade } });
+        isSubmitted = true;
+        await container
+          .kill()
+          .catch((error: unknown) => context.log.warn(`Stopping the container of ${id}: ${String(error)}`));
+      } else await store.update(id, (old) => ({ ...old, ...grade }));
+    });
+  } finally {
+    if (!isSubmitted) {
+      await store.move(id, locks.sessions.has(id) ? 'running' : 'ready');
+      if (locks.sessions.has(id)) await locks.freezing(id, () => container.unpause()).catch(() => undefined);
+    }
+  }
+}
+
+/** The official grade failed for want of an engine, or was never made: of the same submission, again. */
+async function gradeKept(
+  context: AttemptContext,
+  record: AttemptRecord,
+  task: Task,
+  options: AttemptGradeOptions,
+  emit: Emit,
+  signal: AbortSignal,
+): Promise<void> {
+  const { submission } = record;
+  const last = record.grades.findLast((grade) => grade.official);
+  if (!submission || (last && last.verdict !== 'not graded'))
+    throw new UserError(`The attempt ${record.id} is submitted, and its official grade is made.`, {
+      nextStep: 'Start another attempt at the task.',
+    });
+  const source: AttemptSource = {
+    kind: 'attempt',
+    id: record.id,
+    path: submission.file,
+    skipped: [],
+    marks: await taskMarks(record, task),
+  };
+  await gradeSource(context, task, source, true, options, emit, signal, async (grade) => {
+    await context.store.update(record.id, (old) => ({ ...old, ...grade }));
+  });
+}
+
+/** The result is on disk, in the record too, before anybody sees it. */
+async function gradeSource(
+  context: AttemptContext,
+  task: Task,
+  source: AttemptSource,
+  official: boolean,
+  options: AttemptGradeOptions,
+  emit: Emit,
+  signal: AbortSignal,
+  keep: (change: { readonly grades: readonly AttemptGrade[] }) => Promise<void>,
+): Promise<void> {
+  const { store } = context;
+  const outDir = await nextGradeDir(store.dirOf(source.id));
+  const events = gradeTask(
+    task,
+    source,
+    { ...options, storeDir: store.storeDir, outDir },
+    { connect: context.connect, log: context.log, hostEnv: context.hostEnv },
+    signal,
+  );
+  for await (const event of events) {
+    if (event.kind === 'finished') {
+      const { grades } = await store.read(source.id);
+      await keep({ grades: [...grades, gradeOf(event.result, official)] });
+    }
+    emit(event);
+  }
+}
+
+function gradeOf({ dir, verdict, finishedAt }: GradeResult, official: boolean): AttemptGrade {
+  return { dir, verdict, at: finishedAt, official };
+}
+
+/** `grades/1`, `grades/2`, …: one more than the last, also where that was cancelled. */
+async function nextGradeDir(dir: string): Promise<string> {
+  const folder = path.join(dir, 'grades');
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const numbers = (await readdir(folder)).map(Number).filter(Number.isInteger);
+  return path.join(folder, String(Math.max(0, ...numbers) + 1));
+}
+
+async function taskMarks(record: AttemptRecord, task: Task): Promise<Mark[]> {
+  const digest = await contentDigest(task.dir);
+  if (digest === record.task.digest) return [];
+  return [
+    {
+      rule: 'task-changed',
+      message: `The task has changed since the attempt began (${record.task.digest.slice(0, 19)}, now ${digest.slice(0, 19)}).`,
+    },
+  ];
+}

@@ -1,0 +1,192 @@
+import { errorMessage, UserError } from '#core/base/errors.ts';
+import { type ContainerEngine, type ContainerHandle, EngineError } from '#core/container/engine.ts';
+import { FsChannel } from '#core/container/fsChannel.ts';
+import { ensureImage } from '#core/container/images.ts';
+import { type OpenedWorkspace, openWorkspaceContainer } from '#core/container/workspaceContainer.ts';
+import { probeIsolation } from '#core/container/workspaceProbe.ts';
+import { imageOfTask } from '#core/grading/plan.ts';
+import { environmentId } from '#core/task/digest.ts';
+import { type AttemptContext, taskOf, workspaceSpec } from './context.ts';
+import { makeHarborFolders } from './startAttempt.ts';
+import { isOver } from './states.ts';
+import type { AttemptRecord, OpenAttempt } from './types.ts';
+
+/** How long the window that was there before a reload may take to close. */
+const reloadMs = 1_500;
+
+/**
+ * Begins a session: the lock where it is free, the container running around the attempt's volume. Errors: `UserError`,
+ * also where the work is lost, which the record says from then on.
+ */
+export async function openAttempt(
+  context: AttemptContext,
+  id: string,
+  signal: AbortSignal,
+): Promise<OpenAttempt> {
+  const { locks, store } = context;
+  await store.read(id);
+  const taken = await locks.take(id, reloadMs);
+  const release = typeof taken === 'function' ? taken : undefined;
+  // One window writes, also where several are open in one process.
+  const isFirst = release !== undefined && !locks.sessions.has(id);
+  if (isFirst) locks.sessions.add(id);
+  const leave = async (): Promise<void> => {
+    if (isFirst) locks.sessions.delete(id);
+    await release?.();
+  };
+  let thawed: ContainerHandle | undefined;
+  try {
+    const engine = await context.connect();
+    const record = await (isFirst ? recover(context, id) : store.read(id));
+    requireMade(record);
+    const mayWrite = isFirst && !isOver(record.state);
+    const opened = await ensureWorkspace(context, engine, record, isFirst, signal);
+    const { container, how } = opened;
+    if (!isFirst && how === 'was paused')
+      throw new UserError(`The attempt ${id} is frozen: it is being graded in another window.`, {
+        nextStep: 'Open it again when that is over.',
+      });
+    if (isFirst) {
+      thawed = container;
+      await locks.freezing(id, () => container.unpause());
+    }
+    const user = record.user === undefined ? {} : { user: record.user };
+    const isolation = await probeIsolation(locks.gate(id).through(container), { signal, ...user });
+    const current = mayWrite ? await enter(context, id) : record;
+    const gated = locks.gate(id).through(container);
+    const files = new FsChannel(gated, user);
+    let closing: Promise<void> | undefined;
+    return {
+      record: current,
+      container: gated,
+      files,
+      isolation,
+      readOnly: !mayWrite,
+      how,
+      close() {
+        closing ??= (async () => {
+          await files.close().catch(() => undefined);
+          try {
+            if (isFirst) await rest(context, id, container);
+          } finally {
+            await leave();
+          }
+        })().catch((error: unknown) => context.log.warn(`Closing ${id}: ${errorMessage(error)}`));
+        return closing;
+      },
+    };
+  } catch (error) {
+    if (thawed) await rest(context, id, thawed).catch(() => undefined);
+    await leave();
+    throw error;
+  }
+}
+
+/**
+ * The attempt's container, whatever became of it, running or frozen. `mayChange`: the caller has the lock, so that a
+ * lost workspace is written down.
+ */
+export async function ensureWorkspace(
+  context: AttemptContext,
+  engine: ContainerEngine,
+  record: AttemptRecord,
+  mayChange: boolean,
+  signal: AbortSignal,
+): Promise<OpenedWorkspace> {
+  const open = (of: AttemptRecord): Promise<OpenedWorkspace> =>
+    openWorkspaceContainer(engine, workspaceSpec(of, context.hostEnv), signal);
+  let opened: OpenedWorkspace;
+  try {
+    opened = await open(record);
+  } catch (error) {
+    if (!(error instanceof EngineError)) throw error;
+    if (error.failure === 'image-missing' && mayChange)
+      opened = await open(await renewImage(context, engine, record, signal));
+    else if (error.failure === 'not-found') throw await lose(context, record, error, mayChange);
+    else throw error;
+  }
+  if (opened.how === 'recreated') {
+    context.log.info(`The container of ${record.id} was made again; outside the workdir it is the image's.`);
+    await makeHarborFolders(opened.container, signal);
+  }
+  return opened;
+}
+
+/** What a crash left half done is put right by whoever has the lock next. */
+async function recover(context: AttemptContext, id: string): Promise<AttemptRecord> {
+  const { store } = context;
+  const record = await store.read(id);
+  if (record.state === 'preparing' && !context.busy.has(id)) {
+    const reason = 'its preparation was interrupted';
+    await store.move(id, 'lost', { reason });
+    throw new UserError(`The attempt ${id} is lost: ${reason}.`, {
+      nextStep: 'Delete it and start another one.',
+    });
+  }
+  // In this very process a grade may be under way.
+  if (record.state === 'grading' && !context.busy.has(id))
+    return store.move(id, 'ready', { reason: 'the grade was interrupted' });
+  return record;
+}
+
+function requireMade({ id, state, workdir }: AttemptRecord): void {
+  if (state === 'preparing')
+    throw new UserError(`The attempt ${id} is still being prepared.`, { nextStep: 'Wait for it.' });
+  if (workdir === '')
+    throw new UserError(`The attempt ${id} is lost: it was never made.`, { nextStep: 'Delete it.' });
+}
+
+async function enter({ store }: AttemptContext, id: string): Promise<AttemptRecord> {
+  let record = await store.read(id);
+  if (record.state === 'lost')
+    record = await store.move(id, 'ready', { reason: 'its volume is there again' });
+  return record.state === 'ready' ? store.move(id, 'running') : record;
+}
+
+/** Nobody works in it: frozen, or stopped where nothing is built in it any more. */
+async function rest(
+  { store, locks, log }: AttemptContext,
+  id: string,
+  container: ContainerHandle,
+): Promise<void> {
+  const { state } = await store.read(id);
+  if (state === 'running') await store.move(id, 'ready');
+  try {
+    await locks.freezing(id, () => (isOver(state) ? container.kill() : container.pause()));
+  } catch (error) {
+    log.debug(`The container of ${id} does not run: ${errorMessage(error)}`);
+  }
+}
+
+async function lose(
+  { store }: AttemptContext,
+  record: AttemptRecord,
+  error: EngineError,
+  mayChange: boolean,
+): Promise<UserError> {
+  const reason = `the volume ${record.volume} with its files is not in this engine`;
+  if (mayChange && record.state !== 'lost' && !isOver(record.state))
+    await store.move(record.id, 'lost', { reason });
+  return new UserError(`The attempt ${record.id} at ${record.task.name} is lost: ${reason}.`, {
+    nextStep: 'If another engine has it, connect to that one and open the attempt again; else delete it.',
+    cause: error,
+  });
+}
+
+/** The image was removed from the engine meanwhile: the task's again. */
+async function renewImage(
+  context: AttemptContext,
+  engine: ContainerEngine,
+  record: AttemptRecord,
+  signal: AbortSignal,
+): Promise<AttemptRecord> {
+  const plan = await imageOfTask(await taskOf(record), { environmentId });
+  const { reference, id } = await ensureImage(engine, plan, {
+    onProgress: (line) => context.log.info(line),
+    log: context.log,
+    signal,
+  });
+  if (id !== record.image.id)
+    context.log.warn(`The image of ${record.id} is not the one that it began with.`);
+  return context.store.update(record.id, (old) => ({ ...old, image: { reference, id } }));
+}

@@ -1,0 +1,73 @@
+import { UserError } from '#core/base/errors.ts';
+import type { AttemptRecord, AttemptState, AttemptStep } from './types.ts';
+
+/** Every way that an attempt may go; whatever is not here is refused. */
+export const legalMoves: Readonly<Record<AttemptState, readonly AttemptState[]>> = {
+  preparing: ['ready', 'lost'],
+  ready: ['running', 'grading', 'gave-up', 'lost'],
+  running: ['ready', 'grading', 'gave-up', 'lost'],
+  grading: ['ready', 'running', 'submitted', 'lost'],
+  submitted: [],
+  'gave-up': [],
+  // The volume may turn up again: another engine was asked.
+  lost: ['ready'],
+};
+
+const maxHistory = 1_000;
+
+const words: Readonly<Record<AttemptState, string>> = {
+  preparing: 'is still being prepared',
+  ready: 'is ready',
+  running: 'is open',
+  grading: 'is being graded',
+  submitted: 'is submitted',
+  'gave-up': 'was given up',
+  lost: 'is lost',
+};
+
+/** The record one state further. Errors: `UserError` for a move that is not legal. */
+export function moveTo(record: AttemptRecord, to: AttemptState, reason?: string): AttemptRecord {
+  if (!legalMoves[record.state].includes(to)) throw illegalMove(record, to);
+  const step: AttemptStep = {
+    state: to,
+    at: new Date().toISOString(),
+    ...(reason === undefined ? {} : { reason }),
+  };
+  return { ...record, state: to, history: shortened([...record.history, step]) };
+}
+
+function illegalMove(record: AttemptRecord, to: AttemptState | undefined): UserError {
+  const why = reasonOf(record);
+  return new UserError(
+    `The attempt ${record.id} at ${record.task.name} ${words[record.state]}${why ? ` (${why})` : ''}${to === undefined ? '' : `: it cannot become "${to}"`}.`,
+    {
+      nextStep:
+        record.state === 'grading' || record.state === 'preparing'
+          ? 'Wait until that has ended, or open the attempt if it was interrupted.'
+          : 'Start another attempt at the task.',
+    },
+  );
+}
+
+/** Thousands of short sessions leave the first steps and the latest ones. */
+function shortened(history: readonly AttemptStep[]): readonly AttemptStep[] {
+  const first = 20;
+  return history.length <= maxHistory
+    ? history
+    : [...history.slice(0, first), ...history.slice(history.length - maxHistory + first)];
+}
+
+/** Errors: `UserError` for an attempt in which nothing can be done now. */
+export function requireWorkable(record: AttemptRecord): void {
+  if (record.state !== 'ready' && record.state !== 'running') throw illegalMove(record, undefined);
+}
+
+/** Why it is in the state that it is in, where that was said. */
+export function reasonOf({ history }: Pick<AttemptRecord, 'history'>): string | undefined {
+  return history.at(-1)?.reason;
+}
+
+/** Nothing is built in it any more. */
+export function isOver(state: AttemptState): boolean {
+  return state === 'submitted' || state === 'gave-up';
+}

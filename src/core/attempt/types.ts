@@ -1,0 +1,130 @@
+import type { ContainerHandle } from '#core/container/engine.ts';
+import type { FsChannel } from '#core/container/fsChannel.ts';
+import type { IsolationProbe } from '#core/container/workspaceProbe.ts';
+import type { Verdict } from '#core/report/types.ts';
+
+/**
+ * Where an attempt stands. `ready`: nobody works in it, its container is frozen; `running`: a session is open;
+ * `lost`: its files are gone, or it was never made.
+ */
+export type AttemptState = 'preparing' | 'ready' | 'running' | 'grading' | 'submitted' | 'gave-up' | 'lost';
+
+/** attempt.json: one try at one task. Paths in it are absolute here, relative to its folder in the file. */
+export interface AttemptRecord {
+  readonly schemaVersion: 1;
+  /** Short, lower-case, in the order of creation. */
+  readonly id: string;
+  /** The digest is that of the task's content when the attempt began. */
+  readonly task: { readonly name: string; readonly path: string; readonly digest: string };
+  readonly state: AttemptState;
+  /** ISO 8601 UTC. */
+  readonly createdAt: string;
+  /** Absolute container path; empty while preparing. */
+  readonly workdir: string;
+  /** Who works in the container; the image's own user when absent. */
+  readonly user?: string;
+  /** Empty while preparing. */
+  readonly image: { readonly reference: string; readonly id: string };
+  readonly volume: string;
+  /** Container paths that a submission covers, the workdir first. */
+  readonly roots: readonly string[];
+  /** Of the task, before they are lowered to what the machine has. */
+  readonly limits: { readonly cpus: number | null; readonly memoryMb: number | null };
+  /** As task.toml writes it: no value of a host variable is ever kept. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Host variables that the person let the task read. */
+  readonly allowedHostEnv: readonly string[];
+  readonly history: readonly AttemptStep[];
+  readonly grades: readonly AttemptGrade[];
+  /** The final one. */
+  readonly submission?: AttemptSubmission;
+  /** Why attempt.json cannot be used; never in a file. Such an attempt can only be deleted. */
+  readonly damage?: string;
+}
+
+export interface AttemptStep {
+  readonly state: AttemptState;
+  /** ISO 8601 UTC. */
+  readonly at: string;
+  readonly reason?: string;
+}
+
+export interface AttemptGrade {
+  /** For `readGrade`. */
+  readonly dir: string;
+  readonly verdict: Verdict;
+  /** ISO 8601 UTC. */
+  readonly at: string;
+  /** Of the final submission. */
+  readonly official: boolean;
+}
+
+export interface AttemptSubmission {
+  readonly file: string;
+  /** Of the tar before compression. */
+  readonly sha256: string;
+  /** When the workspace was as it is in there; ISO 8601 UTC. */
+  readonly at: string;
+}
+
+export interface StartOptions {
+  /** Asked before a host variable goes into the container; without it none goes. */
+  readonly allowHostEnv?: (names: readonly string[]) => Promise<boolean>;
+}
+
+/** Progress of a start, in order; the last event is always `ready`. */
+export type AttemptEvent =
+  /** It is in the store from here on; taken out again when the start fails. */
+  | { readonly kind: 'preparing'; readonly attempt: AttemptRecord }
+  | { readonly kind: 'phase'; readonly phase: 'image' | 'container' | 'probe'; readonly title: string }
+  | { readonly kind: 'progress'; readonly message: string }
+  | {
+      readonly kind: 'ready';
+      readonly attempt: AttemptRecord;
+      readonly isolation: IsolationProbe;
+      /** Limits that were lowered to what the machine has, in words. */
+      readonly clamped: readonly string[];
+    };
+
+/** A session: from `open` to `close`. */
+export interface OpenAttempt {
+  /** As it was when the session began; the store has the newest. */
+  readonly record: AttemptRecord;
+  readonly container: ContainerHandle;
+  readonly files: FsChannel;
+  readonly isolation: IsolationProbe;
+  /** Another window works in it, or it is submitted or given up. */
+  readonly readOnly: boolean;
+  /** What became of the container since; `recreated`: what was outside the workdir is the image's again. */
+  readonly how: 'was running' | 'was paused' | 'started' | 'recreated';
+  /** Freezes the container unless another window works in it. Never throws; a second call does nothing. */
+  close(): Promise<void>;
+}
+
+export interface AttemptGradeOptions {
+  /** Seconds; overrides `[verifier].timeout_sec`. */
+  readonly timeoutSec?: number | undefined;
+  /** Leave the grade's container running for a look inside. */
+  readonly keep?: boolean;
+  /** Emit the verifier's output while it runs. */
+  readonly live?: boolean;
+  /** Asked before a host variable goes into the grade's containers; without it none goes. */
+  readonly allowHostEnv?: (names: readonly string[]) => Promise<boolean>;
+}
+
+export interface SetupResult {
+  readonly exitCode: number;
+  readonly durationMs: number;
+  /** Paths that setup.sh made, changed or removed, the topmost of what is new or gone. */
+  readonly changed: readonly string[];
+}
+
+/** A workspace volume whose attempt is in no store of this machine. */
+export interface OrphanedWorkspace {
+  /** The volume's. */
+  readonly name: string;
+  readonly attemptId: string;
+  readonly taskName: string;
+  /** The store that had it, where that is known. */
+  readonly storeDir: string | undefined;
+}

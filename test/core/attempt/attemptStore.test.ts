@@ -1,0 +1,127 @@
+import { mkdir, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { AttemptStore, makeAttemptId } from '#core/attempt/attemptStore.ts';
+import { UserError } from '#core/base/errors.ts';
+import { record, useStore } from './support.ts';
+
+const used = useStore();
+
+test('ids are short, lower-case, and sort as they were made', async () => {
+  const ids: string[] = [];
+  for (let i = 0; i < 5; i++) {
+    ids.push(makeAttemptId());
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+  expect(ids.toSorted()).toEqual(ids);
+  expect(ids.every((id) => /^[a-z0-9]{11}$/.test(id))).toBe(true);
+});
+
+test('a new attempt is in a folder of its owner’s alone, and is read as it was written', async () => {
+  const made = record({
+    user: 'builder',
+    grades: [{ dir: '/elsewhere/grades/1', verdict: 'resolved', at: 'now', official: true }],
+  });
+  await used.store.create(made);
+  const dir = used.store.dirOf(made.id);
+  expect(dir).toBe(path.join(used.dir, 'store/attempts/a-task', made.id));
+  expect((await stat(dir)).mode & 0o777).toBe(0o700);
+  expect(await readdir(dir)).toEqual(['attempt.json']);
+  expect(await used.store.read(made.id)).toEqual(made);
+});
+
+test('places in the attempt’s folder move with the store', async () => {
+  const made = record();
+  await used.store.create(made);
+  const dir = used.store.dirOf(made.id);
+  const file = path.join(dir, 'submissions/00.tar.gz');
+  await used.store.update(made.id, (old) => ({
+    ...old,
+    grades: [{ dir: path.join(dir, 'grades/1'), verdict: 'unresolved', at: 'now', official: false }],
+    submission: { file, sha256: '00', at: 'now' },
+  }));
+  expect(await readFile(path.join(dir, 'attempt.json'), 'utf8')).not.toContain(used.dir);
+  const moved = path.join(used.dir, 'moved');
+  await rename(used.store.storeDir, moved);
+  const found = await new AttemptStore(moved).read(made.id);
+  expect(found.grades[0]?.dir).toBe(path.join(moved, 'attempts/a-task', made.id, 'grades/1'));
+  expect(found.submission?.file).toBe(path.join(moved, 'attempts/a-task', made.id, 'submissions/00.tar.gz'));
+});
+
+test('lists the newest first, and what is damaged with its reason', async () => {
+  const [old, torn, foreign, newer, other, none] = ['0', '1', '2', '3', '4', '5'].map((n) => `aaaaaa${n}`);
+  for (const id of [old, torn, foreign, newer, other]) await used.store.create(record({ id: id as string }));
+  const spoil = (id = '', text = '') => writeFile(path.join(used.store.dirOf(id), 'attempt.json'), text);
+  await spoil(torn, '{"schemaVersion": 1, "id": "aaa');
+  await spoil(foreign, '{"schemaVersion": 2}');
+  await spoil(other, JSON.stringify(record({ id: 'bbbbbbb' })));
+  await mkdir(path.join(used.store.storeDir, 'attempts/a-task', none as string));
+  await writeFile(path.join(used.store.storeDir, 'attempts/a-task/notes.txt'), '');
+  await writeFile(path.join(used.store.storeDir, 'attempts/stray'), '');
+  const listed = await used.store.list();
+  expect(listed.map(({ id, state, damage }) => [id, state, damage])).toEqual([
+    [none, 'lost', 'attempt.json cannot be read (ENOENT).'],
+    [other, 'lost', 'attempt.json is of the attempt "bbbbbbb", not of this folder.'],
+    [newer, 'preparing', undefined],
+    [foreign, 'lost', 'attempt.json is of version 2, not 1.'],
+    [torn, 'lost', 'attempt.json is torn or no JSON.'],
+    [old, 'preparing', undefined],
+  ]);
+  await expect(used.store.read(torn as string)).rejects.toThrow('aaaaaa1: attempt.json is torn');
+  await used.store.delete(torn as string);
+  expect(used.store.find(torn as string)).toBeUndefined();
+});
+
+test('an empty or absent store lists nothing', async () => {
+  expect(await used.store.list()).toEqual([]);
+});
+
+test.each(['', '..', '../../etc', 'no-such', 'UPPER12', 'a/b'])('there is no attempt %j', async (id) => {
+  await used.store.create(record());
+  expect(() => used.store.dirOf(id)).toThrow(UserError);
+  await expect(used.store.read(id)).rejects.toThrow('There is no attempt');
+  await used.store.delete(id);
+  expect(await used.store.list()).toHaveLength(1);
+});
+
+test('a volume that is not its own is not believed', async () => {
+  const made = record();
+  await used.store.create(made);
+  await writeFile(
+    path.join(used.store.dirOf(made.id), 'attempt.json'),
+    JSON.stringify({ ...made, volume: 'somebody-elses' }),
+  );
+  expect((await used.store.list())[0]?.damage).toContain('a volume that is not its own');
+});
+
+test('changes come one after the other, and the state by move alone', async () => {
+  const made = record();
+  await used.store.create(made);
+  const grade = { dir: '/x', verdict: 'resolved', at: 'now', official: false } as const;
+  await Promise.all(
+    Array.from({ length: 10 }, () =>
+      used.store.update(made.id, (old) => ({ ...old, grades: [...old.grades, grade] })),
+    ),
+  );
+  expect((await used.store.read(made.id)).grades).toHaveLength(10);
+  await expect(used.store.update(made.id, (old) => ({ ...old, state: 'submitted' }))).rejects.toThrow(
+    'move()',
+  );
+  await expect(used.store.move(made.id, 'submitted')).rejects.toThrow(UserError);
+  expect((await used.store.move(made.id, 'ready', { reason: 'done' })).history.at(-1)).toMatchObject({
+    state: 'ready',
+    reason: 'done',
+  });
+  expect((await used.store.read(made.id)).state).toBe('ready');
+});
+
+test('deleting takes the folder of the task too when it was the last', async () => {
+  const [a, b] = [record({ id: 'aaaaaa1' }), record({ id: 'aaaaaa2' })];
+  await used.store.create(a);
+  await used.store.create(b);
+  await used.store.delete(a.id);
+  await used.store.delete(a.id);
+  expect(await readdir(path.join(used.store.storeDir, 'attempts'))).toEqual(['a-task']);
+  await used.store.delete(b.id);
+  expect(await readdir(path.join(used.store.storeDir, 'attempts'))).toEqual([]);
+});
