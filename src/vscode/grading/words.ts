@@ -10,7 +10,13 @@ export function sourceLabel(source: SubmissionSource): string {
 }
 
 export function sourceKindLabel(kind: SubmissionSource['kind']): string {
-  return { folder: 'Folder', tar: 'Archive', solution: 'Reference solution', empty: 'Empty workspace' }[kind];
+  return {
+    folder: 'Folder',
+    tar: 'Archive',
+    attempt: 'Attempt',
+    solution: 'Reference solution',
+    empty: 'Empty workspace',
+  }[kind];
 }
 
 /** "29 of 31 passed", or "29 passed" where the expected count is not known. */
