@@ -13,6 +13,8 @@ type Callback = (error: unknown, data: unknown) => void;
 interface Request {
   readonly path: string;
   readonly isStream?: boolean;
+  /** The connection itself is the answer. */
+  readonly hijack?: boolean;
   readonly file?: unknown;
   readonly abortSignal?: AbortSignal;
 }
@@ -43,7 +45,7 @@ export function guardAnswers(docker: Docker): Docker {
       else callback(late.signal.aborted ? tooLate(ms) : error, null);
     };
     // Read here, as a stream: of an answer that is cut short only the stream's reader is told.
-    if (request.isStream) dial({ ...request, abortSignal }, settle);
+    if (request.isStream || request.hijack) dial({ ...request, abortSignal }, settle);
     else
       dial({ ...request, abortSignal, isStream: true }, (error, body) => {
         if (error) settle(error, null);

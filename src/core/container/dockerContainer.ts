@@ -11,6 +11,7 @@ import type {
   ExecResult,
   ExecSpec,
 } from './engine.ts';
+import { forget, forgetContainer, freezeApart, startExec } from './execStarts.ts';
 import { readFrames } from './frames.ts';
 import { exitCodeOf, interact } from './interactiveExec.ts';
 import {
@@ -67,10 +68,13 @@ export function dockerContainer(docker: Docker, id: string, name: string): Conta
     processes: (signal) => processes(container, signal),
     state: (signal) => state(container, signal),
     details: (signal) => details(container, signal),
-    pause: () => setFrozen(container, true),
+    pause: () => freezeApart(id, () => setFrozen(container, true)),
     unpause: () => setFrozen(container, false),
     kill: () => kill(container),
-    remove: () => remove(container),
+    remove: async () => {
+      await remove(container);
+      forgetContainer(id);
+    },
     watchOom: (onOom) => watchOom(docker, id, onOom),
   };
 }
@@ -108,13 +112,16 @@ async function exec(
         signal,
       ),
     );
-    stream = (await execution.start(
-      withSignal({ Detach: false, Tty: false }, signal) as Docker.ExecStartOptions,
+    const options = withSignal({ Detach: false, Tty: false }, signal) as Docker.ExecStartOptions;
+    stream = (await startExec(container.id, execution, () =>
+      execution.start(options),
     )) as unknown as Readable;
   } catch (error) {
     throw engineError(error, doing, 'exec-failed', signal);
   }
-  return followExec(docker, execution, stream, spec, doing, signal);
+  const result = await followExec(docker, execution, stream, spec, doing, signal);
+  forget(container.id, execution);
+  return result;
 }
 
 async function followExec(

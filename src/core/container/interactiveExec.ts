@@ -4,6 +4,7 @@ import type Docker from 'dockerode';
 import { CancelledError, throwIfCancelled } from '#core/base/errors.ts';
 import { engineError } from './dockerErrors.ts';
 import type { InteractiveExec, InteractiveSpec } from './engine.ts';
+import { startExec } from './execStarts.ts';
 
 /**
  * Starts a command whose input stays open. The connection is hijacked (Engine API, "Hijacking"): only then does ending
@@ -31,7 +32,8 @@ export async function interact(
     });
     throwIfCancelled(signal);
     // Not by the client's own signal: that would cut the stream long after the start.
-    stream = await unlessAborted(execution.start({ hijack: true, stdin: true, Tty: spec.tty }), signal);
+    const start = () => execution.start({ hijack: true, stdin: true, Tty: spec.tty });
+    stream = await unlessAborted(startExec(container.id, execution, start), signal);
   } catch (error) {
     throw engineError(error, doing, 'exec-failed', signal);
   }
