@@ -17,6 +17,8 @@ interface Request {
   readonly hijack?: boolean;
   readonly file?: unknown;
   readonly abortSignal?: AbortSignal;
+  /** The caller's own; not every call of dockerode takes the signal out of them. */
+  readonly options?: { readonly abortSignal?: AbortSignal };
 }
 
 interface Modem {
@@ -32,7 +34,7 @@ export function guardAnswers(docker: Docker): Docker {
   const modem = docker.modem as Modem;
   const dial = modem.dial.bind(modem);
   modem.dial = (request, callback) => {
-    const given = request.abortSignal;
+    const given = request.abortSignal ?? request.options?.abortSignal;
     if (request.file !== undefined || slow.test(request.path)) return dial(request, callback);
     const late = new AbortController();
     const ms = quick.test(request.path) ? quickAnswerMs : answerMs;

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { statusCode } from './dockerErrors.ts';
 
 /** What tells whether an exec's process is there: the parts of the engine's answer about it. */
 export interface StartingExec {
@@ -10,7 +11,11 @@ export interface StartingExec {
 const startMs = 30_000;
 const pollMs = 25;
 
-const starting = new Map<string, Set<StartingExec>>();
+/** The same where the request was given up: it may never have reached the engine. */
+const doubtfulMs = 3_000;
+
+/** Until when each start of a container may still be under way, from the moment that a freeze asks. */
+const starting = new Map<string, Map<StartingExec, number>>();
 const freezing = new Map<string, Promise<unknown>>();
 
 /**
@@ -24,13 +29,15 @@ export async function startExec<T>(
   start: () => Promise<T>,
 ): Promise<T> {
   while (freezing.has(container)) await freezing.get(container);
-  const known = starting.get(container) ?? new Set();
-  starting.set(container, known.add(execution));
+  const known = starting.get(container) ?? new Map<StartingExec, number>();
+  starting.set(container, known.set(execution, startMs));
   try {
     // Whether it is there is asked only when somebody wants to freeze: most containers never are.
     return await start();
   } catch (error) {
-    forget(container, execution);
+    // Refused is over; a request that was given up may still become a process.
+    if (statusCode(error) !== undefined) forget(container, execution);
+    else known.set(execution, doubtfulMs);
     throw error;
   }
 }
@@ -52,7 +59,7 @@ export async function freezeApart(container: string, freeze: () => Promise<void>
   while (freezing.has(container)) await freezing.get(container);
   const work = (async () => {
     await Promise.all(
-      [...(starting.get(container) ?? [])].map((execution) => untilThere(container, execution)),
+      [...(starting.get(container) ?? [])].map(([execution, ms]) => untilThere(container, execution, ms)),
     );
     await freeze();
   })();
@@ -65,12 +72,13 @@ export async function freezeApart(container: string, freeze: () => Promise<void>
   }
 }
 
-async function untilThere(container: string, execution: StartingExec): Promise<void> {
-  const end = Date.now() + startMs;
+async function untilThere(container: string, execution: StartingExec, ms: number): Promise<void> {
+  const end = Date.now() + ms;
   while (Date.now() < end) {
     const state = await execution.inspect().catch(() => undefined);
     const isThere = state === undefined || state.Pid > 0 || (!state.Running && state.ExitCode !== null);
     if (isThere) return forget(container, execution);
     await delay(pollMs);
   }
+  forget(container, execution);
 }
