@@ -1,6 +1,7 @@
 /** Composition root of the extension: builds the parts, joins them, and returns at once. */
 import { homedir } from 'node:os';
 import * as vscode from 'vscode';
+import { createAttempts } from '#vscode/attempts/joinAttempts.ts';
 import { addCorpus } from '#vscode/commands/addCorpus.ts';
 import { cancelGrade } from '#vscode/commands/cancelGrade.ts';
 import { checkEngine } from '#vscode/commands/checkEngine.ts';
@@ -23,7 +24,6 @@ import { listCorpusFolders } from '#vscode/corpora/corpusFolders.ts';
 import { TaskIndex } from '#vscode/corpora/taskIndex.ts';
 import { gradeScheme, readGradeDocument } from '#vscode/documents/gradeLog.ts';
 import { registerReadonlyFiles } from '#vscode/documents/readonlyFiles.ts';
-import { readSpecDocument, specScheme } from '#vscode/documents/specDocument.ts';
 import { EngineStatus } from '#vscode/engine/engineStatus.ts';
 import { GradeIndex } from '#vscode/grades/gradeIndex.ts';
 import { GradeQueue } from '#vscode/grading/gradeQueue.ts';
@@ -39,8 +39,9 @@ import { HiddenTests } from '#vscode/testing/hiddenTests.ts';
 import { TasksTree } from '#vscode/tree/tasksTree.ts';
 import { createTasksView } from '#vscode/tree/tasksView.ts';
 import { watchTasks } from '#vscode/watchTasks.ts';
+import { registerWorkspace } from '#vscode/workspace/registerWorkspace.ts';
 
-let stopGrades: (() => Promise<void>) | undefined;
+let stop: (() => Promise<unknown>) | undefined;
 
 export function activate(context: vscode.ExtensionContext): TestApi | undefined {
   const own = <T extends vscode.Disposable>(part: T): T => {
@@ -66,8 +67,8 @@ export function activate(context: vscode.ExtensionContext): TestApi | undefined 
   const grades = own(new GradeIndex(gradeStore(storeDir), channel));
   const engine = own(new EngineStatus(createConnect(channel), channel));
   const queue = own(new GradeQueue());
-  stopGrades = () => queue.stop();
-  const tree = own(new TasksTree({ index, grades, queue }));
+  const attempts = own(createAttempts({ engine, storeDir, log: channel }));
+  const tree = own(new TasksTree({ index, grades, queue, attempts }));
   const view = own(createTasksView({ tree, index, engine, queue, log: channel }));
   const tests: HiddenTests = own(new HiddenTests((...request) => rerun(...request)));
   own(index.onDidChange(() => tests.sync(index.tasks)));
@@ -80,14 +81,16 @@ export function activate(context: vscode.ExtensionContext): TestApi | undefined 
     revealTask: view.revealTask,
   };
   const rerun = gradeAgain(grading);
+  const workspace = own(registerWorkspace({ ...grading, attempts, reader: taskReader }));
+  stop = () => Promise.all([queue.stop(), workspace.stop()]);
 
   own(registerTaskToml(channel));
-  own(registerReadonlyFiles(specScheme, readSpecDocument(index, taskReader)));
   own(registerReadonlyFiles(gradeScheme, readGradeDocument(storeDir)));
   own(
     registerCommands(
       {
-        'e2eSwe.refresh': refresh({ index, grades }),
+        ...workspace.commands,
+        'e2eSwe.refresh': refresh({ index, grades, attempts }),
         'e2eSwe.addCorpus': addCorpus({ index, notifier }),
         'e2eSwe.removeCorpus': removeCorpus({ index }),
         'e2eSwe.openSpec': openSpec(grading),
@@ -109,10 +112,8 @@ export function activate(context: vscode.ExtensionContext): TestApi | undefined 
   );
 
   if (context.extensionMode !== vscode.ExtensionMode.Test) return undefined;
-  return { tree, view, index, grades, queue, tests, engine, notifier, channel, storeDir };
+  return { tree, view, index, grades, queue, tests, engine, notifier, channel, storeDir, workspace };
 }
 
-/** Grades under way are cancelled, and VS Code waits a moment for their containers to be removed. */
-export function deactivate(): Promise<void> | undefined {
-  return stopGrades?.();
-}
+/** Grades are cancelled, the workspace is frozen; VS Code waits a moment for it. */
+export const deactivate = (): Promise<unknown> | undefined => stop?.();

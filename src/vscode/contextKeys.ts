@@ -6,12 +6,15 @@ export interface ContextKeys {
   'e2eSwe.engineState': 'unknown' | 'ready' | 'missing';
   /** At least one grade is queued or running. */
   'e2eSwe.grading': boolean;
+  /** An attempt's workspace is open in this window. */
+  'e2eSwe.inWorkspace': boolean;
 }
 
 const everyKey = {
   'e2eSwe.tasksState': true,
   'e2eSwe.engineState': true,
   'e2eSwe.grading': true,
+  'e2eSwe.inWorkspace': true,
 } as const satisfies Record<keyof ContextKeys, true>;
 
 /** For the test that compares them with the manifest. */

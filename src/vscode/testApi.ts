@@ -8,6 +8,7 @@ import type { Engine } from './ports.ts';
 import type { HiddenTests } from './testing/hiddenTests.ts';
 import type { TasksTree } from './tree/tasksTree.ts';
 import type { TasksView } from './tree/tasksView.ts';
+import type { Workspace } from './workspace/registerWorkspace.ts';
 
 /** What `activate` hands to tests in a real extension host, where results and toasts cannot be read back. */
 export interface TestApi {
@@ -21,4 +22,5 @@ export interface TestApi {
   readonly notifier: Notifier;
   readonly channel: vscode.LogOutputChannel;
   readonly storeDir: () => string;
+  readonly workspace: Workspace;
 }

@@ -22,7 +22,7 @@ test('activation returns at once, registers all, and reads nothing', () => {
   const context = makeContext(ExtensionMode.Test);
   const api = activate(context);
   expect([...fake.commands.keys()]).toEqual([...commandIds]);
-  expect([...fake.fileSystems.keys()].sort()).toEqual(['e2e-swe-grade', 'e2e-swe-spec']);
+  expect([...fake.fileSystems.keys()].sort()).toEqual(['e2e-swe', 'e2e-swe-grade', 'e2e-swe-spec']);
   expect(api?.index.wasRead).toBe(false);
   expect(api?.engine.state.kind).toBe('unknown');
   expect(api?.storeDir()).toBe('/storage');
@@ -30,6 +30,7 @@ test('activation returns at once, registers all, and reads nothing', () => {
     ['e2eSwe.tasksState', 'loading'],
     ['e2eSwe.engineState', 'unknown'],
     ['e2eSwe.grading', false],
+    ['e2eSwe.inWorkspace', false],
   ]);
   for (const part of context.subscriptions.reverse()) part.dispose();
   expect(fake.commands.size).toBe(0);

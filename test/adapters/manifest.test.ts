@@ -8,6 +8,7 @@ import { specScheme } from '#vscode/documents/specDocument.ts';
 import { allSettings } from '#vscode/settings/allSettings.ts';
 import { controllerId } from '#vscode/testing/testIds.ts';
 import { contextValues } from '#vscode/tree/renderNode.ts';
+import { workspaceScheme } from '#vscode/workspace/attemptUri.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -147,6 +148,6 @@ test('pictures exist, and the walkthrough ends each step by something that happe
 
 test('editors of our own documents wake the extension', () => {
   expect([...manifest.activationEvents].sort()).toEqual(
-    [specScheme, gradeScheme].map((scheme) => `onFileSystem:${scheme}`).sort(),
+    [specScheme, gradeScheme, workspaceScheme].map((scheme) => `onFileSystem:${scheme}`).sort(),
   );
 });

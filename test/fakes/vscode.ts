@@ -3,6 +3,8 @@
  * plain Node. `fake` steers it and tells what happened. Tests import `vscode` for types and this file for `fake`.
  */
 
+import { FakeTestItem, FakeTestItems } from './testItems.ts';
+
 type Listener<T> = (value: T) => unknown;
 
 export class EventEmitter<T> {
@@ -76,6 +78,7 @@ export class ThemeColor {
 }
 
 export class ThemeIcon {
+  static readonly File = new ThemeIcon('file');
   constructor(
     readonly id: string,
     readonly color?: ThemeColor,
@@ -98,18 +101,30 @@ export class MarkdownString {
 
 export class TreeItem {
   constructor(
-    readonly label: string,
+    readonly label: string | { readonly label: string },
     readonly collapsibleState: number,
   ) {}
 }
 
 export class FileSystemError extends Error {
-  static FileNotFound(uri: Uri): FileSystemError {
-    return new FileSystemError(`FileNotFound ${uri}`);
+  constructor(
+    message: string,
+    readonly code = 'Unknown',
+  ) {
+    super(message);
   }
-  static NoPermissions(message: string): FileSystemError {
-    return new FileSystemError(message);
-  }
+  static readonly #make = (code: string) => (about: Uri | string) =>
+    new FileSystemError(typeof about === 'string' ? about : `${code} ${about}`, code);
+  static FileNotFound = FileSystemError.#make('FileNotFound');
+  static FileExists = FileSystemError.#make('FileExists');
+  static FileNotADirectory = FileSystemError.#make('FileNotADirectory');
+  static FileIsADirectory = FileSystemError.#make('FileIsADirectory');
+  static NoPermissions = FileSystemError.#make('NoPermissions');
+  static Unavailable = FileSystemError.#make('Unavailable');
+}
+
+export class TerminalProfile {
+  constructor(readonly options: unknown) {}
 }
 
 export const TreeItemCollapsibleState = { None: 0, Collapsed: 1, Expanded: 2 };
@@ -119,6 +134,8 @@ export const QuickPickItemKind = { Separator: -1, Default: 0 };
 export const TestRunProfileKind = { Run: 1, Debug: 2, Coverage: 3 };
 export const UIKind = { Desktop: 1, Web: 2 };
 export const FileType = { Unknown: 0, File: 1, Directory: 2, SymbolicLink: 64 };
+export const FileChangeType = { Changed: 1, Created: 2, Deleted: 3 };
+export const StatusBarAlignment = { Left: 1, Right: 2 };
 export const FilePermission = { Readonly: 1 };
 export const ExtensionMode = { Production: 1, Development: 2, Test: 3 };
 
@@ -129,45 +146,6 @@ export class TestMessage {
   constructor(readonly message: string) {}
   static diff(message: string, expected: string, actual: string): TestMessage {
     return Object.assign(new TestMessage(message), { expectedOutput: expected, actualOutput: actual });
-  }
-}
-
-class FakeTestItem {
-  readonly children = new FakeTestItems(this);
-  parent: FakeTestItem | undefined;
-  canResolveChildren = false;
-  description?: string;
-  sortText?: string;
-  range?: Range;
-  constructor(
-    readonly id: string,
-    readonly label: string,
-    readonly uri?: Uri,
-  ) {}
-}
-
-class FakeTestItems {
-  #items = new Map<string, FakeTestItem>();
-  constructor(readonly parent?: FakeTestItem) {}
-  get size(): number {
-    return this.#items.size;
-  }
-  get(id: string): FakeTestItem | undefined {
-    return this.#items.get(id);
-  }
-  add(item: FakeTestItem): void {
-    item.parent = this.parent;
-    this.#items.set(item.id, item);
-  }
-  replace(items: readonly FakeTestItem[]): void {
-    this.#items = new Map();
-    for (const item of items) {
-      if (this.#items.has(item.id)) throw new Error(`Two items have the id ${item.id}`);
-      this.add(item);
-    }
-  }
-  [Symbol.iterator]() {
-    return this.#items[Symbol.iterator]();
   }
 }
 
@@ -270,6 +248,10 @@ function initialState() {
     trusted: true,
     treeViews: new Map<string, { message: string }>(),
     visible: new EventEmitter<{ visible: boolean }>(),
+    statusBar: new Map<string, { text: string; tooltip: string; isShown: boolean }>(),
+    terminals: [] as { name: string; pty: unknown }[],
+    textDocuments: [] as { uri: Uri }[],
+    savedAll: 0,
     fileSystems: new Map<string, { readFile(uri: Uri): Promise<Uint8Array> }>(),
   };
 }
@@ -316,6 +298,26 @@ export const window = {
     };
   },
   registerTreeDataProvider: never,
+  registerTerminalProfileProvider: never,
+  onDidChangeWindowState: never,
+  activeTextEditor: undefined,
+  createStatusBarItem: (id: string) => {
+    const item = {
+      text: '',
+      tooltip: '',
+      isShown: false,
+      ...nothing,
+      show: () => {
+        item.isShown = true;
+      },
+    };
+    fake.statusBar.set(id, item);
+    return item;
+  },
+  createTerminal: (options: { name: string; pty: unknown }) => {
+    fake.terminals.push(options);
+    return { show: () => undefined };
+  },
   showInformationMessage: message('info'),
   showWarningMessage: message('warning'),
   showErrorMessage: message('error'),
@@ -355,6 +357,13 @@ export const workspace = {
         else fake.set(full(name), value);
       },
     };
+  },
+  get textDocuments() {
+    return fake.textDocuments;
+  },
+  saveAll: async () => {
+    fake.savedAll++;
+    return true;
   },
   onDidChangeConfiguration: configurationChanged.event,
   onDidChangeWorkspaceFolders: never,

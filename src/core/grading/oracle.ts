@@ -64,6 +64,7 @@ function isLimit(reason: string | undefined): boolean {
       'verifier-killed',
       'reward-missing',
       'reward-unreadable',
+      'verifier-needs-network',
     ].includes(reason)
   );
 }

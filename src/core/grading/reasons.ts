@@ -131,7 +131,8 @@ export const notGradedReasons = {
     nextStep: 'Read test-stdout.txt in the grade folder.',
   },
   'verifier-needs-network': {
-    cause: 'task',
+    // What a submission prints can look the same; a resolved grade of the solution shows that it was not the task.
+    cause: 'unknown',
     text: 'The verifier needs the network, and grades run without one.',
     nextStep: "Bake what test.sh fetches into the task's image, then grade again.",
   },

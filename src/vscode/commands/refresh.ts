@@ -1,11 +1,16 @@
+import type { AttemptIndex } from '#vscode/attempts/attemptIndex.ts';
 import type { TaskIndex } from '#vscode/corpora/taskIndex.ts';
 import type { GradeIndex } from '#vscode/grades/gradeIndex.ts';
 import type { CommandHandler } from './commandIds.ts';
 
 /** Reads task folders and stored grades again. */
-export function refresh(deps: { readonly index: TaskIndex; readonly grades: GradeIndex }): CommandHandler {
+export function refresh(deps: {
+  readonly index: TaskIndex;
+  readonly grades: GradeIndex;
+  readonly attempts: AttemptIndex;
+}): CommandHandler {
   return async () => {
     deps.grades.clear();
-    await deps.index.refresh();
+    await Promise.all([deps.index.refresh(), deps.attempts.reload()]);
   };
 }

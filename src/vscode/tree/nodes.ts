@@ -1,3 +1,4 @@
+import type { AttemptRecord } from '#core/attempt/types.ts';
 import type { GradeSummary } from '#core/grading/store.ts';
 import type { TestResult } from '#core/report/types.ts';
 import type { Task, TaskEntry, TaskProblem } from '#core/task/types.ts';
@@ -11,6 +12,7 @@ export type TreeNode =
   | WarningsNode
   | ProblemNode
   | JobNode
+  | AttemptNode
   | GradeNode
   | SuiteNode
   | TestNode
@@ -54,6 +56,15 @@ export interface JobNode {
   readonly job: GradeJob;
 }
 
+/** One try at the task, with a workspace of its own. */
+export interface AttemptNode {
+  readonly kind: 'attempt';
+  readonly id: string;
+  readonly parent: TaskNode;
+  readonly task: Task;
+  readonly record: AttemptRecord;
+}
+
 /** A stored grade. */
 export interface GradeNode {
   readonly kind: 'grade';
@@ -95,6 +106,7 @@ const nodeKinds: ReadonlySet<string> = new Set<TreeNode['kind']>([
   'warnings',
   'problem',
   'job',
+  'attempt',
   'grade',
   'suite',
   'test',

@@ -1,10 +1,13 @@
 import path from 'node:path';
 import * as vscode from 'vscode';
+import type { AttemptState } from '#core/attempt/types.ts';
 import type { GradeSummary } from '#core/grading/store.ts';
+import { attemptSummary, stateIcons } from '#vscode/attempts/words.ts';
 import type { GradeJob } from '#vscode/grading/gradeQueue.ts';
 import { countsLabel, sourceKindLabel, sourceLabel, testCount } from '#vscode/grading/words.ts';
 import { oneLine, stripAnsi } from '#vscode/text.ts';
 import {
+  type AttemptNode,
   type CorpusNode,
   entryOf,
   type GradeNode,
@@ -47,6 +50,8 @@ function renderKind(node: TreeNode, facts: TaskFactsSource): vscode.TreeItem {
       return renderProblem(node);
     case 'job':
       return renderJob(node);
+    case 'attempt':
+      return renderAttempt(node);
     case 'grade':
       return renderGrade(node);
     case 'suite':
@@ -139,6 +144,24 @@ function renderJob({ job }: JobNode): vscode.TreeItem {
   return item;
 }
 
+function renderAttempt(node: AttemptNode): vscode.TreeItem {
+  const { record } = node;
+  const item = new vscode.TreeItem('Attempt', None);
+  item.description = `${attemptSummary(record)} · ${localTime(record.createdAt)}`;
+  item.iconPath = new vscode.ThemeIcon(stateIcons[record.state]);
+  item.tooltip = [
+    `Attempt ${record.id} at ${record.task.name}`,
+    record.damage ?? record.history.at(-1)?.reason,
+    `Started ${localTime(record.createdAt)}`,
+  ]
+    .filter(Boolean)
+    .join('\n');
+  item.contextValue = attemptContext(record.state);
+  item.command = { command: 'e2eSwe.openAttempt', title: 'Open attempt', arguments: [node] };
+  item.accessibilityInformation = { label: `Attempt, ${item.description}` };
+  return item;
+}
+
 function renderGrade({ summary }: GradeNode): vscode.TreeItem {
   const item = new vscode.TreeItem(sourceKindLabel(summary.source), Collapsed);
   const outcome = summary.verdict === 'not graded' ? 'not graded' : countsLabel(summary.counts);
@@ -204,6 +227,10 @@ export function taskContext(valid: boolean, gradable: boolean): string {
   return ['task', valid && 'valid', gradable && 'gradable'].filter(Boolean).join(';');
 }
 
+export function attemptContext(state: AttemptState): string {
+  return state === 'preparing' ? 'attempt;preparing' : 'attempt;made';
+}
+
 /** Every context value there is, for the test that checks the manifest's menus. */
 export const contextValues: readonly string[] = [
   ...(['configured', 'workspace', 'bundled'] as const).map(corpusContext),
@@ -213,6 +240,7 @@ export const contextValues: readonly string[] = [
   'warnings',
   'problem',
   'job',
+  ...(['preparing', 'ready'] as const).map(attemptContext),
   'grade',
   'suite',
   'test',

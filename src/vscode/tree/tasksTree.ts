@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { type Disposable, DisposableStore } from '#core/base/disposable.ts';
 import { errorMessage } from '#core/base/errors.ts';
 import type { Task, TaskEntry, TaskProblem } from '#core/task/types.ts';
+import type { AttemptIndex } from '#vscode/attempts/attemptIndex.ts';
 import type { Corpus, TaskIndex } from '#vscode/corpora/taskIndex.ts';
 import type { GradeIndex } from '#vscode/grades/gradeIndex.ts';
 import type { GradeQueue } from '#vscode/grading/gradeQueue.ts';
@@ -21,6 +22,7 @@ export interface TasksTreeDeps {
   readonly index: TaskIndex;
   readonly grades: GradeIndex;
   readonly queue: GradeQueue;
+  readonly attempts: AttemptIndex;
 }
 
 /** The Tasks view: corpus, task, grades, suites, tests. Reads each level when it is opened. */
@@ -43,6 +45,7 @@ export class TasksTree implements vscode.TreeDataProvider<TreeNode>, Disposable 
     this.#store.add(deps.index.onDidChange(() => this.#rebuild()));
     this.#store.add(deps.grades.onDidChange(taskChanged));
     this.#store.add(deps.queue.onDidChange(taskChanged));
+    this.#store.add(deps.attempts.onDidChange(() => this.#changed.fire(undefined)));
     this.#rebuild();
   }
 
@@ -116,6 +119,9 @@ export class TasksTree implements vscode.TreeDataProvider<TreeNode>, Disposable 
     if (!task) return [...rows, ...folded];
     for (const job of this.#deps.queue.jobsOf(task)) {
       rows.push({ kind: 'job', id: `${node.id}#job-${job.id}`, parent: node, task, job });
+    }
+    for (const record of await this.#deps.attempts.of(task)) {
+      rows.push({ kind: 'attempt', id: `attempt:${record.id}`, parent: node, task, record });
     }
     for (const summary of await this.#deps.grades.list(task)) {
       rows.push({ kind: 'grade', id: `grade:${summary.dir}`, parent: node, task, summary });

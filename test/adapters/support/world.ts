@@ -2,6 +2,7 @@ import type * as vscode from 'vscode';
 import type { Log } from '#core/base/log.ts';
 import type { GradeResult, SubmissionSource } from '#core/grading/types.ts';
 import type { Task, TaskEntry } from '#core/task/types.ts';
+import { AttemptIndex } from '#vscode/attempts/attemptIndex.ts';
 import { createErrorReporter } from '#vscode/commands/reportError.ts';
 import { TaskIndex } from '#vscode/corpora/taskIndex.ts';
 import { GradeIndex } from '#vscode/grades/gradeIndex.ts';
@@ -12,6 +13,7 @@ import { type GradeAgainDeps, gradeAgain } from '#vscode/testing/gradeAgain.ts';
 import { HiddenTests } from '#vscode/testing/hiddenTests.ts';
 import { TasksTree } from '#vscode/tree/tasksTree.ts';
 import { fake } from '../../fakes/vscode.ts';
+import { FakeRoom } from './attempts.ts';
 import { FakeStore } from './builders.ts';
 
 const level =
@@ -67,10 +69,20 @@ export async function makeWorld(entries: readonly TaskEntry[], grader: Grader) {
     },
   } satisfies GradeAgainDeps;
   const rerun = gradeAgain(deps);
-  const tree = new TasksTree({ index, grades, queue });
+  const room = new FakeRoom();
+  const attempts = new AttemptIndex(room, log);
+  const tree = new TasksTree({ index, grades, queue, attempts });
   index.onDidChange(() => tests.sync(index.tasks));
   await index.refresh();
-  return { ...deps, store, tree, revealed, items: tests.controller.items as vscode.TestItemCollection };
+  return {
+    ...deps,
+    store,
+    room,
+    attempts,
+    tree,
+    revealed,
+    items: tests.controller.items as vscode.TestItemCollection,
+  };
 }
 
 /** A grader that tells a whole grade ending in this result. */

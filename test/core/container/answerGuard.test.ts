@@ -78,6 +78,12 @@ test('a cancellation ends the wait at once', async () => {
   const port = await serve(() => stop.abort());
   const options: object = { abortSignal: stop.signal };
   await expect(client(port).ping(options as never)).rejects.toMatchObject({ name: 'AbortError' });
+  // dockerode drops the signal of this one.
+  const again = new AbortController();
+  const image = client(await serve(() => again.abort())).getImage('x');
+  await expect(image.inspect({ abortSignal: again.signal } as never)).rejects.toMatchObject({
+    name: 'AbortError',
+  });
 });
 
 test('what answers with something else is no engine', async () => {

@@ -12,6 +12,7 @@ export const REPO = fileURLToPath(new URL('../../..', import.meta.url));
 const SHOTS = join(REPO, 'test-results/screenshots');
 const WORKBENCH_MS = 40_000;
 const STEP_MS = 20_000;
+const NEW_WINDOW_MS = 240_000;
 
 export interface WorkbenchOptions {
   /** The folder to open; absent: an empty window. */
@@ -48,6 +49,8 @@ export interface Workbench {
   dialog(): Locator;
   /** The document of the open webview. */
   webview(): FrameLocator;
+  /** The window that opens while something is done in this one; it shares server and browser. */
+  newWindow(cause: () => Promise<unknown>): Promise<Workbench>;
   /** Opens the address again, as a reload of the window does. */
   reload(): Promise<void>;
   /** What the server and its extension hosts printed. */
@@ -86,7 +89,23 @@ export async function openWorkbench(options: WorkbenchOptions = {}): Promise<Wor
       await page.locator('.statusbar .statusbar-item').first().waitFor({ timeout: WORKBENCH_MS });
     };
     await open();
-    return { page, ...actions(page), reload: open, serverLog: () => server.log(), close };
+    const windowOn = (own: Page, reload: () => Promise<void>): Workbench => ({
+      ...{ page: own, ...actions(own), reload, serverLog: () => server.log(), close },
+      newWindow: async (cause) => {
+        const [opened] = await Promise.all([
+          context.waitForEvent('page', { timeout: NEW_WINDOW_MS }),
+          cause(),
+        ]);
+        opened.setDefaultTimeout(STEP_MS);
+        const ready = () => opened.locator('.monaco-workbench').waitFor({ timeout: WORKBENCH_MS });
+        await ready();
+        return windowOn(opened, async () => {
+          await opened.reload();
+          await ready();
+        });
+      },
+    });
+    return windowOn(page, open);
   } catch (error) {
     await close();
     throw error;

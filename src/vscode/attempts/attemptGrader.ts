@@ -1,0 +1,74 @@
+import type { GradeEvent, SubmissionSource } from '#core/grading/types.ts';
+import { askForHostVariables } from '#vscode/grading/askForHostVariables.ts';
+import type { Grader } from '#vscode/ports.ts';
+import { verifierTimeoutSetting } from '#vscode/settings/verifierTimeoutSeconds.ts';
+import type { WorkspaceSessions } from '#vscode/workspace/workspaceSessions.ts';
+import type { AttemptIndex } from './attemptIndex.ts';
+import type { AttemptRoom } from './ports.ts';
+
+export interface AttemptGraderDeps {
+  readonly room: AttemptRoom;
+  readonly sessions: WorkspaceSessions;
+  readonly attempts: AttemptIndex;
+}
+
+/** How an attempt stands in the queue and in the Testing view; what is graded, core takes from the container. */
+export function attemptSource(id: string): SubmissionSource {
+  return { kind: 'attempt', id, path: '', skipped: [], marks: [] };
+}
+
+/**
+ * Grades the workspace of an attempt, and keeps the editor's hands off it as long as it is frozen: while the
+ * submission is taken, or to the end when it is the final one.
+ */
+export function attemptGrader(deps: AttemptGraderDeps, id: string, isOfficial: boolean): Grader {
+  return async function* grade(task, _source, signal) {
+    const { room, sessions } = deps;
+    const session = sessions.current(id);
+    // A settings file in the workspace may set it too: the official grade goes by the task's own limit.
+    const timeoutSec = isOfficial ? 0 : verifierTimeoutSetting.get();
+    const options = {
+      live: true,
+      allowHostEnv: (names: readonly string[]) => askForHostVariables(task, names),
+      ...(timeoutSec > 0 ? { timeoutSec } : {}),
+    };
+    const events = isOfficial ? room.submit(id, signal, options) : room.grade(id, options, signal);
+    let isTaken = false;
+    const update = async (): Promise<void> => {
+      if (session) session.record = await room.read(id);
+    };
+    try {
+      for await (const event of events) {
+        if (startsTaking(event) && !isTaken) {
+          isTaken = true;
+          session?.freeze('The workspace is frozen while the submission is taken.');
+          await update();
+        } else if (event.kind === 'phase' && isTaken && !isOfficial) session?.thaw();
+        yield event;
+      }
+    } finally {
+      await settle(deps, id);
+    }
+  };
+}
+
+function startsTaking(event: GradeEvent): boolean {
+  return event.kind === 'phase' && event.phase === 'submission';
+}
+
+/** Takes over what became of the attempt: thawed, or over and open to be read only. */
+export async function settle({ room, sessions, attempts }: AttemptGraderDeps, id: string): Promise<void> {
+  const session = sessions.current(id);
+  const record = await room.read(id);
+  if (session) {
+    if (record.state === 'submitted' || record.state === 'gave-up') {
+      // Its container was ended: the files are read from one that is started anew.
+      await sessions.close(id);
+      await sessions.get(id);
+    } else {
+      session.record = record;
+      session.thaw();
+    }
+  }
+  await attempts.reload();
+}

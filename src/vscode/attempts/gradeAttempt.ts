@@ -1,0 +1,39 @@
+import * as vscode from 'vscode';
+import { UserError } from '#core/base/errors.ts';
+import type { CommandHandler } from '#vscode/commands/commandIds.ts';
+import { type GradeAndTellDeps, gradeAndTell } from '#vscode/commands/gradeAndTell.ts';
+import { type AttemptGraderDeps, attemptGrader, attemptSource } from './attemptGrader.ts';
+import type { AttemptTasks } from './attemptTasks.ts';
+import { requireWindowAttempt } from './pickAttempt.ts';
+import { willNotTravelSentence } from './willNotTravel.ts';
+
+export interface GradeAttemptDeps extends AttemptGraderDeps {
+  readonly grading: GradeAndTellDeps;
+  readonly tasks: AttemptTasks;
+}
+
+/** Grades this window's workspace as it is now; the attempt goes on meanwhile. */
+export function gradeAttempt(deps: GradeAttemptDeps): CommandHandler {
+  return async () => {
+    const id = requireWindowAttempt();
+    const session = await deps.sessions.get(id);
+    if (session.readOnly !== undefined) throw cannot('graded', session.readOnly);
+    const { grading } = deps;
+    const task = await deps.tasks.of(session.record);
+    await saveAll();
+    const warning = willNotTravelSentence(await deps.room.willNotTravel(id), grading.log);
+    if (warning !== undefined) grading.notifier.warn(warning, { title: 'Show log', run: grading.showLog });
+    const grader = attemptGrader(deps, id, false);
+    await gradeAndTell({ ...grading, grader }, { task, source: attemptSource(id) });
+  };
+}
+
+export function cannot(what: string, why: string): UserError {
+  return new UserError(`The workspace cannot be ${what}: ${why}`);
+}
+
+/** What is only in an editor is in no submission. */
+export async function saveAll(): Promise<void> {
+  if (await vscode.workspace.saveAll(false)) return;
+  throw new UserError('A file could not be saved.', { nextStep: 'Save or revert it, then try again.' });
+}

@@ -1,0 +1,32 @@
+import type {
+  AttemptEvent,
+  AttemptGradeOptions,
+  AttemptRecord,
+  OpenAttempt,
+  OrphanedWorkspace,
+  SetupResult,
+  StartOptions,
+} from '#core/attempt/types.ts';
+import type { GradeEvent } from '#core/grading/types.ts';
+import type { Task } from '#core/task/types.ts';
+
+/** What the editor uses of core's attempts; tests give fakes. Every step connects to the engine by itself. */
+export interface AttemptRoom {
+  /** Newest first. */
+  list(): Promise<readonly AttemptRecord[]>;
+  read(id: string): Promise<AttemptRecord>;
+  start(task: Task, options: StartOptions, signal: AbortSignal): AsyncGenerator<AttemptEvent>;
+  open(id: string, signal: AbortSignal): Promise<OpenAttempt>;
+  /** True while a window, this one too, works in it. */
+  isTaken(id: string): Promise<boolean>;
+  /** What changed in the container and no submission covers. */
+  willNotTravel(id: string): Promise<readonly string[]>;
+  trySetup(id: string, onOutput: (text: string) => void, signal: AbortSignal): Promise<SetupResult>;
+  grade(id: string, options: AttemptGradeOptions, signal: AbortSignal): AsyncGenerator<GradeEvent>;
+  /** The final submission and its official grade: the attempt is over. */
+  submit(id: string, signal: AbortSignal, options: AttemptGradeOptions): AsyncGenerator<GradeEvent>;
+  giveUp(id: string): Promise<AttemptRecord>;
+  delete(id: string): Promise<void>;
+  orphans(): Promise<readonly OrphanedWorkspace[]>;
+  removeOrphan(name: string): Promise<void>;
+}

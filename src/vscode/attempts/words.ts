@@ -1,0 +1,56 @@
+import type { AttemptRecord, AttemptState } from '#core/attempt/types.ts';
+import type { IsolationProbe } from '#core/container/workspaceProbe.ts';
+
+const states: Readonly<Record<AttemptState, string>> = {
+  preparing: 'preparing',
+  ready: 'ready',
+  running: 'running',
+  grading: 'grading',
+  submitted: 'submitted',
+  'gave-up': 'given up',
+  lost: 'lost',
+};
+
+export function stateLabel(state: AttemptState): string {
+  return states[state];
+}
+
+/** The state in the tree: an attempt that no window works in waits for its builder. */
+export const stateIcons: Readonly<Record<AttemptState, string>> = {
+  preparing: 'loading~spin',
+  ready: 'debug-pause',
+  running: 'edit',
+  grading: 'loading~spin',
+  submitted: 'verified-filled',
+  'gave-up': 'circle-slash',
+  lost: 'warning',
+};
+
+/** "running · resolved", with the last verdict where there is one. */
+export function attemptSummary(record: AttemptRecord): string {
+  const last = record.grades.at(-1);
+  return last ? `${stateLabel(record.state)} · ${last.verdict}` : stateLabel(record.state);
+}
+
+/** "Offline: a connection attempt from inside failed (Network is unreachable)." */
+export function isolationSentence(probe: IsolationProbe): string {
+  if (probe.isIsolated) {
+    const how = probe.connection.replace(/^failed\s*/, '');
+    return `The container is offline: a connection attempt from inside failed${how ? ` (${how})` : ''}.`;
+  }
+  return `The container is not apart from everything: ${isolationFaults(probe).join(', ')}.`;
+}
+
+/** What is not as it should be, each in a few words. */
+function isolationFaults(probe: IsolationProbe): string[] {
+  const faults: readonly (readonly [boolean, string])[] = [
+    [probe.hasNoNetwork, 'it has a network'],
+    [probe.isConnectionRefused, `a connection attempt from inside: ${probe.connection}`],
+    [probe.hasLoopbackOnly, `interfaces ${probe.interfaces.join(', ')}`],
+    [probe.hasNoHostMounts, 'folders of the host are mounted'],
+    [probe.hasNoPrivileges, 'it is privileged'],
+    [probe.hasNoEngineSocket, 'the engine can be reached from inside'],
+    [probe.bridges.length === 0, `ways out: ${probe.bridges.join(', ')}`],
+  ];
+  return faults.filter(([isFine]) => !isFine).map(([, text]) => text);
+}

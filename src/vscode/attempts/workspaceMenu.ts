@@ -1,0 +1,54 @@
+import * as vscode from 'vscode';
+import { CancelledError } from '#core/base/errors.ts';
+import type { CommandHandler, CommandId } from '#vscode/commands/commandIds.ts';
+import type { WorkspaceSession } from '#vscode/workspace/workspaceSession.ts';
+import type { WorkspaceSessions } from '#vscode/workspace/workspaceSessions.ts';
+import { requireWindowAttempt } from './pickAttempt.ts';
+import { stateLabel } from './words.ts';
+
+interface MenuItem extends vscode.QuickPickItem {
+  readonly command?: CommandId;
+}
+
+/** What can be done in this window's workspace: the menu of the status bar item. */
+export function workspaceMenu({ sessions }: { readonly sessions: WorkspaceSessions }): CommandHandler {
+  return async () => {
+    const session = await sessions.get(requireWindowAttempt());
+    const picked = await vscode.window.showQuickPick(menuItems(session), {
+      title: `Attempt at ${session.record.task.name}: ${session.frozen ? 'frozen' : stateLabel(session.record.state)}`,
+      placeHolder: session.writeBlock ?? 'Choose what to do',
+    });
+    if (!picked) throw new CancelledError();
+    if (picked.command) await vscode.commands.executeCommand(picked.command);
+  };
+}
+
+/** Nothing is offered that would be refused. */
+export function menuItems(session: Pick<WorkspaceSession, 'readOnly' | 'record'>): MenuItem[] {
+  const separator = { label: '', kind: vscode.QuickPickItemKind.Separator };
+  const work: MenuItem[] = [
+    { label: '$(terminal) New container terminal', command: 'e2eSwe.openTerminal' },
+    { label: '$(search) Search in workspace…', command: 'e2eSwe.searchWorkspace' },
+    { label: '$(go-to-file) Go to file in workspace…', command: 'e2eSwe.goToFile' },
+    { label: '$(book) Open spec', command: 'e2eSwe.openWorkspaceSpec' },
+  ];
+  const grading: MenuItem[] = [
+    separator,
+    { label: '$(tools) Try setup', command: 'e2eSwe.trySetup' },
+    { label: '$(play) Grade workspace', command: 'e2eSwe.gradeAttempt' },
+    { label: '$(verified) Submit…', command: 'e2eSwe.submitAttempt' },
+    { label: '$(circle-slash) Give up…', command: 'e2eSwe.giveUpAttempt' },
+  ];
+  const again: MenuItem[] = [
+    separator,
+    { label: '$(verified) Grade the submission again', command: 'e2eSwe.submitAttempt' },
+  ];
+  const last = session.record.grades.findLast((grade) => grade.official);
+  const mayAgain = session.record.state === 'submitted' && (!last || last.verdict === 'not graded');
+  return [
+    ...work,
+    ...(session.readOnly === undefined ? grading : mayAgain ? again : []),
+    separator,
+    { label: '$(close) Close workspace', command: 'e2eSwe.closeWorkspace' },
+  ];
+}

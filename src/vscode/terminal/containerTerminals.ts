@@ -1,0 +1,51 @@
+import * as vscode from 'vscode';
+import type { Disposable } from '#core/base/disposable.ts';
+import { requireWindowAttempt } from '#vscode/attempts/pickAttempt.ts';
+import type { CommandHandler } from '#vscode/commands/commandIds.ts';
+import type { WorkspaceSession } from '#vscode/workspace/workspaceSession.ts';
+import type { WorkspaceSessions } from '#vscode/workspace/workspaceSessions.ts';
+import { ContainerPty, type TerminalSize } from './containerPty.ts';
+
+export const terminalProfileId = 'e2eSwe.container';
+
+/** In a place that nobody looks at when it is told what does not travel. */
+const env = { HISTFILE: '/tmp/.e2e-swe-history' };
+
+/** A terminal of this window's workspace, as VS Code creates it. */
+export async function containerTerminalOptions(
+  sessions: WorkspaceSessions,
+): Promise<vscode.ExtensionTerminalOptions> {
+  const session = await sessions.get(requireWindowAttempt());
+  const pty = new ContainerPty({
+    open: (size, signal) => openIn(session, size, signal),
+    frozenBecause: () => session.frozen,
+    whenThawed: async () => {
+      await session.whenThawed();
+    },
+  });
+  return { name: 'E2E-SWE container', pty, iconPath: new vscode.ThemeIcon('vm') };
+}
+
+async function openIn(session: WorkspaceSession, size: TerminalSize, signal: AbortSignal) {
+  const { openTerminal } = await import('#core/container/terminal.ts');
+  const { user, workdir } = session.record;
+  return openTerminal(
+    session.open.container,
+    { cwd: workdir, env, ...size, ...(user === undefined ? {} : { user }) },
+    signal,
+  );
+}
+
+/** Opens a terminal in the container. */
+export function openTerminal({ sessions }: { readonly sessions: WorkspaceSessions }): CommandHandler {
+  return async () => {
+    vscode.window.createTerminal(await containerTerminalOptions(sessions)).show();
+  };
+}
+
+/** Offers the terminal among the profiles of the terminal view. */
+export function registerTerminalProfile(sessions: WorkspaceSessions): Disposable {
+  return vscode.window.registerTerminalProfileProvider(terminalProfileId, {
+    provideTerminalProfile: async () => new vscode.TerminalProfile(await containerTerminalOptions(sessions)),
+  });
+}

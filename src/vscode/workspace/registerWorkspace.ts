@@ -1,0 +1,156 @@
+import * as vscode from 'vscode';
+import { isOver } from '#core/attempt/states.ts';
+import { DisposableStore } from '#core/base/disposable.ts';
+import { errorMessage } from '#core/base/errors.ts';
+import type { Log } from '#core/base/log.ts';
+import type { AttemptIndex } from '#vscode/attempts/attemptIndex.ts';
+import { AttemptTasks } from '#vscode/attempts/attemptTasks.ts';
+import { cleanUpWorkspaces } from '#vscode/attempts/cleanUpWorkspaces.ts';
+import { closeWorkspace } from '#vscode/attempts/closeWorkspace.ts';
+import { deleteAttempt } from '#vscode/attempts/deleteAttempt.ts';
+import { giveUpAttempt } from '#vscode/attempts/giveUpAttempt.ts';
+import { gradeAttempt } from '#vscode/attempts/gradeAttempt.ts';
+import { openAttempt } from '#vscode/attempts/openAttempt.ts';
+import { openWorkspaceSpec } from '#vscode/attempts/openWorkspaceSpec.ts';
+import type { AttemptRoom } from '#vscode/attempts/ports.ts';
+import { startAttempt } from '#vscode/attempts/startAttempt.ts';
+import { submitAttempt } from '#vscode/attempts/submitAttempt.ts';
+import { trySetup } from '#vscode/attempts/trySetup.ts';
+import { workspaceMenu } from '#vscode/attempts/workspaceMenu.ts';
+import type { CommandHandlers } from '#vscode/commands/commandIds.ts';
+import type { GradeAndTellDeps } from '#vscode/commands/gradeAndTell.ts';
+import type { ErrorReporter } from '#vscode/commands/reportError.ts';
+import { setContextKey } from '#vscode/contextKeys.ts';
+import { registerReadonlyFiles } from '#vscode/documents/readonlyFiles.ts';
+import { readSpecDocument, specScheme } from '#vscode/documents/specDocument.ts';
+import type { ChoiceMemory } from '#vscode/grading/chooseSource.ts';
+import type { TaskReader } from '#vscode/ports.ts';
+import { goToFile } from '#vscode/search/goToFile.ts';
+import { SearchView } from '#vscode/search/searchView.ts';
+import { clearSearch, searchWorkspace } from '#vscode/search/searchWorkspace.ts';
+import { openTerminal, registerTerminalProfile } from '#vscode/terminal/containerTerminals.ts';
+import { attemptUri, windowAttemptId } from './attemptUri.ts';
+import { openPatiently } from './openPatiently.ts';
+import { isFirstOpening, showSpecBeside, tellMode } from './welcome.ts';
+import { registerWorkspaceFiles, WorkspaceFiles } from './workspaceFiles.ts';
+import type { WorkspaceSession } from './workspaceSession.ts';
+import { WorkspaceSessions } from './workspaceSessions.ts';
+import { WorkspaceStatus } from './workspaceStatus.ts';
+
+export interface WorkspaceDeps extends GradeAndTellDeps {
+  readonly attempts: AttemptIndex;
+  readonly reader: TaskReader;
+  readonly memory: ChoiceMemory;
+  readonly reportError: ErrorReporter;
+  readonly log: Log;
+}
+
+const restartPauseMs = 10_000;
+
+/** Everything about attempts in the editor: the files of this window's workspace, its terminals, search, commands. */
+export function registerWorkspace(deps: WorkspaceDeps) {
+  const { attempts, log, notifier, index } = deps;
+  const { room } = attempts;
+  const store = new DisposableStore();
+  const sessions = store.add(new WorkspaceSessions({ open: openPatiently(room), log }));
+  const files = store.add(new WorkspaceFiles(sessions));
+  store.add(registerWorkspaceFiles(files));
+  store.add(registerTerminalProfile(sessions));
+  const status = store.add(new WorkspaceStatus(sessions));
+  const tasks = new AttemptTasks(index, deps.reader);
+  const search = store.add(new SearchView({ uriOf: (path) => attemptUri(windowAttemptId() ?? '', path) }));
+  void setContextKey('e2eSwe.inWorkspace', windowAttemptId() !== undefined);
+
+  /** The task of this window's attempt, so that its spec can be read however the task is listed. */
+  const windowTask = async () => {
+    const id = windowAttemptId();
+    return id === undefined ? undefined : tasks.of(await room.read(id));
+  };
+  // Specs of listed tasks, and of the one that this window's attempt is at.
+  const specTasks = {
+    ready: async (): Promise<void> => {
+      await index.ready();
+      await windowTask().catch(() => undefined);
+    },
+    findByDir: (dir: string) => tasks.findByDir(dir),
+  };
+  store.add(registerReadonlyFiles(specScheme, readSpecDocument(specTasks, deps.reader)));
+  const welcome = async (session: WorkspaceSession): Promise<void> => {
+    const isFirst = await isFirstOpening(session, deps.memory);
+    tellMode(session, notifier, isFirst);
+    if (!isFirst) return;
+    try {
+      await showSpecBeside(await tasks.of(session.record));
+    } catch (error) {
+      log.warn(`The spec could not be opened: ${errorMessage(error)}`);
+    }
+  };
+  let lastRestart = 0;
+  const tellRestart = (reason: string): void => {
+    log.warn(`The connection to the files was restarted: ${reason}`);
+    // Each of several processes is restarted when they are killed together: said once.
+    if (Date.now() - lastRestart > restartPauseMs) {
+      notifier.warn(`The connection to the files of the container was restarted. ${reason}`);
+    }
+    lastRestart = Date.now();
+  };
+  store.add(
+    sessions.onDidOpen((session) => {
+      session.open.files.onDidRestart((restart) => tellRestart(restart.reason));
+      void attempts.reload();
+      if (session.id === windowAttemptId()) void welcome(session);
+    }),
+  );
+  store.add(sessions.onDidChange((session) => files.refreshEditors(session)));
+  store.add(
+    sessions.onDidFail(({ attemptId, error }) => {
+      if (attemptId === windowAttemptId()) deps.reportError('Open attempt', error);
+    }),
+  );
+  // Other windows start, end and delete attempts too.
+  store.add(
+    vscode.window.onDidChangeWindowState(({ focused }) => {
+      if (!focused) return;
+      void attempts.reload();
+      void takeOver(sessions, room);
+    }),
+  );
+  const windowAttempt = windowAttemptId();
+  // Also without an open editor: the status bar tells how it stands. A failure is told by `onDidFail`.
+  if (windowAttempt !== undefined) void sessions.get(windowAttempt).catch(() => undefined);
+
+  const attempt = { room, sessions, attempts, tasks, grading: deps };
+  const commands = {
+    'e2eSwe.startAttempt': startAttempt({ ...deps, room, attempts }),
+    'e2eSwe.openAttempt': openAttempt(attempt),
+    'e2eSwe.deleteAttempt': deleteAttempt(attempt),
+    'e2eSwe.cleanUpWorkspaces': cleanUpWorkspaces({ room, notifier }),
+    'e2eSwe.workspaceMenu': workspaceMenu(attempt),
+    'e2eSwe.openWorkspaceSpec': openWorkspaceSpec(attempt),
+    'e2eSwe.openTerminal': openTerminal(attempt),
+    'e2eSwe.searchWorkspace': searchWorkspace({ sessions, view: search }),
+    'e2eSwe.clearSearch': clearSearch({ view: search }),
+    'e2eSwe.goToFile': goToFile(attempt),
+    'e2eSwe.trySetup': trySetup(attempt),
+    'e2eSwe.gradeAttempt': gradeAttempt(attempt),
+    'e2eSwe.submitAttempt': submitAttempt(attempt),
+    'e2eSwe.giveUpAttempt': giveUpAttempt(attempt),
+    'e2eSwe.closeWorkspace': closeWorkspace(),
+  } satisfies Partial<CommandHandlers>;
+
+  return {
+    ...{ commands, sessions, status, search, attempts },
+    stop: () => sessions.stop(),
+    dispose: () => store.dispose(),
+  };
+}
+
+/** A window that may only read gets the attempt once the other one has let go of it. */
+async function takeOver(sessions: WorkspaceSessions, room: AttemptRoom): Promise<void> {
+  const session = sessions.current(windowAttemptId());
+  if (!session?.open.readOnly || isOver(session.record.state) || (await room.isTaken(session.id))) return;
+  await sessions.close(session.id);
+  await sessions.get(session.id).catch(() => undefined);
+}
+
+export type Workspace = ReturnType<typeof registerWorkspace>;

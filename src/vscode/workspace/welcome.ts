@@ -1,0 +1,46 @@
+import * as vscode from 'vscode';
+import { isOver } from '#core/attempt/states.ts';
+import type { Task } from '#core/task/types.ts';
+import { isolationSentence } from '#vscode/attempts/words.ts';
+import { specUri } from '#vscode/documents/specDocument.ts';
+import type { ChoiceMemory } from '#vscode/grading/chooseSource.ts';
+import type { Notifier } from '#vscode/notify.ts';
+import type { WorkspaceSession } from './workspaceSession.ts';
+
+const limits =
+  'Search, Go to file, language servers and debuggers of VS Code do not reach its files: use “Search in workspace”, “Go to file in workspace” and the container terminal.';
+
+/**
+ * What the person should know of a workspace that was just opened, in one notification: the first time, and later only
+ * what is not as it was then.
+ */
+export function tellMode(session: WorkspaceSession, notifier: Notifier, isFirst: boolean): void {
+  const { isolation, how } = session.open;
+  const actions = [
+    { title: 'New container terminal', run: () => vscode.commands.executeCommand('e2eSwe.openTerminal') },
+  ];
+  const warnings = [
+    isolation.isIsolated ? undefined : isolationSentence(isolation),
+    how === 'recreated'
+      ? 'The container was made anew: what was installed outside the workspace is gone.'
+      : undefined,
+    isOver(session.record.state) ? undefined : session.readOnly,
+  ].filter((text) => text !== undefined);
+  if (warnings.length > 0) notifier.warn([...warnings, isFirst ? limits : ''].join(' ').trim(), ...actions);
+  else if (isFirst) notifier.info(`${isolationSentence(isolation)} ${limits}`, ...actions);
+}
+
+/** In a group that is locked: files open beside it, never in its place. */
+export async function showSpecBeside(task: Task): Promise<void> {
+  await vscode.commands.executeCommand('markdown.showPreview', specUri(task));
+  await vscode.commands.executeCommand('workbench.action.lockEditorGroup');
+}
+
+const shownKey = 'workspace.shownSpec';
+
+/** True the first time in a workspace: later VS Code restores the editors, as the person left them. */
+export async function isFirstOpening(session: WorkspaceSession, memory: ChoiceMemory): Promise<boolean> {
+  if (memory.get(shownKey) === session.id) return false;
+  await memory.update(shownKey, session.id);
+  return true;
+}

@@ -1,0 +1,140 @@
+import { randomBytes } from 'node:crypto';
+import type { AttemptEvent, AttemptRecord, OpenAttempt } from '#core/attempt/types.ts';
+import { CancelledError, UserError } from '#core/base/errors.ts';
+import type { ContainerHandle } from '#core/container/engine.ts';
+import type { FsChannel } from '#core/container/fsChannel.ts';
+import type { IsolationProbe } from '#core/container/workspaceProbe.ts';
+import type { GradeEvent } from '#core/grading/types.ts';
+import type { AttemptRoom } from '#vscode/attempts/ports.ts';
+import { FakeFiles } from './fakeFiles.ts';
+
+export const isolated: IsolationProbe = {
+  hasNoNetwork: true,
+  isConnectionRefused: true,
+  connection: 'failed Network is unreachable',
+  hasLoopbackOnly: true,
+  interfaces: ['lo'],
+  hasNoHostMounts: true,
+  hasNoPrivileges: true,
+  hasNoEngineSocket: true,
+  bridges: [],
+  isIsolated: true,
+};
+
+export function makeAttempt(id: string, more: Partial<AttemptRecord> = {}): AttemptRecord {
+  return {
+    schemaVersion: 1,
+    id,
+    task: { name: 'alpha', path: '/c/alpha', digest: 'sha256:0' },
+    state: 'ready',
+    createdAt: '2026-01-02T03:04:05.000Z',
+    workdir: '/app',
+    image: { reference: 'alpha', id: 'sha256:1' },
+    volume: `e2e-swe-workspace-${id}`,
+    roots: ['/app'],
+    limits: { cpus: null, memoryMb: null },
+    env: {},
+    allowedHostEnv: [],
+    history: [],
+    grades: [],
+    ...more,
+  };
+}
+
+/** Attempts in memory, with a real session's shape over `FakeFiles`. */
+export class FakeRoom implements AttemptRoom {
+  readonly records = new Map<string, AttemptRecord>();
+  readonly files = new FakeFiles();
+  readonly calls: string[] = [];
+  isSecondWindow = false;
+  isolation = isolated;
+  paths: readonly string[] = [];
+  events: readonly GradeEvent[] = [];
+  openError: Error | undefined;
+  isRunning = true;
+
+  add(record: AttemptRecord): AttemptRecord {
+    this.records.set(record.id, record);
+    return record;
+  }
+
+  async list(): Promise<readonly AttemptRecord[]> {
+    return [...this.records.values()];
+  }
+
+  async read(id: string): Promise<AttemptRecord> {
+    const record = this.records.get(id);
+    if (!record) throw new UserError(`There is no attempt "${id}".`);
+    return record;
+  }
+
+  async *start(): AsyncGenerator<AttemptEvent> {
+    const attempt = this.add(makeAttempt(`new${randomBytes(2).toString('hex')}`));
+    yield { kind: 'preparing', attempt };
+    yield { kind: 'phase', phase: 'image', title: 'Preparing the image' };
+    yield { kind: 'ready', attempt, isolation: this.isolation, clamped: ['cpus 8 -> 2'] };
+  }
+
+  async open(id: string): Promise<OpenAttempt> {
+    this.calls.push(`open ${id}`);
+    if (this.openError) throw this.openError;
+    const record = await this.read(id);
+    const isOver = record.state === 'submitted' || record.state === 'gave-up';
+    const details = async () => ({ running: this.isRunning, paused: false });
+    return {
+      record: isOver ? record : this.add({ ...record, state: 'running' }),
+      container: { details } as unknown as ContainerHandle,
+      files: this.files as unknown as FsChannel,
+      isolation: this.isolation,
+      readOnly: isOver || this.isSecondWindow,
+      how: 'was running',
+      close: async () => {
+        this.calls.push(`close ${id}`);
+      },
+    };
+  }
+
+  async isTaken(): Promise<boolean> {
+    return this.isSecondWindow;
+  }
+
+  async willNotTravel(): Promise<readonly string[]> {
+    return this.paths;
+  }
+
+  async trySetup(): Promise<never> {
+    throw new CancelledError();
+  }
+
+  async *grade(id: string): AsyncGenerator<GradeEvent> {
+    this.calls.push(`grade ${id}`);
+    yield* this.events;
+  }
+
+  async *submit(id: string): AsyncGenerator<GradeEvent> {
+    this.calls.push(`submit ${id}`);
+    for (const event of this.events) {
+      if (event.kind === 'finished') this.add({ ...(await this.read(id)), state: 'submitted' });
+      yield event;
+    }
+  }
+
+  async giveUp(id: string): Promise<AttemptRecord> {
+    return this.add({ ...(await this.read(id)), state: 'gave-up' });
+  }
+
+  async delete(id: string): Promise<void> {
+    this.calls.push(`delete ${id}`);
+    this.records.delete(id);
+  }
+
+  orphaned = ['e2e-swe-workspace-old'];
+
+  async orphans() {
+    return this.orphaned.map((name) => ({ name, attemptId: 'old', taskName: 'alpha', storeDir: undefined }));
+  }
+
+  async removeOrphan(name: string): Promise<void> {
+    this.orphaned = this.orphaned.filter((other) => other !== name);
+  }
+}

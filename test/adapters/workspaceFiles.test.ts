@@ -1,0 +1,160 @@
+import { beforeEach, expect, test } from 'vitest';
+import * as vscode from 'vscode';
+import type { Log } from '#core/base/log.ts';
+import { FsError, type FsFailure } from '#core/container/fsChannelErrors.ts';
+import { attemptUri } from '#vscode/workspace/attemptUri.ts';
+import { fileSystemError } from '#vscode/workspace/fileErrors.ts';
+import { WorkspaceFiles } from '#vscode/workspace/workspaceFiles.ts';
+import { WorkspaceSessions } from '#vscode/workspace/workspaceSessions.ts';
+import { fake, Uri } from '../fakes/vscode.ts';
+import { FakeRoom, makeAttempt } from './support/attempts.ts';
+
+const silent = (): void => undefined;
+const log: Log = { trace: silent, debug: silent, info: silent, warn: silent, error: silent };
+
+let room: FakeRoom;
+let sessions: WorkspaceSessions;
+let files: WorkspaceFiles;
+let changes: string[];
+
+beforeEach(() => {
+  fake.reset();
+  room = new FakeRoom();
+  room.add(makeAttempt('one'));
+  sessions = new WorkspaceSessions({ open: (id) => room.open(id), log });
+  files = new WorkspaceFiles(sessions);
+  changes = [];
+  files.onDidChangeFile((events) =>
+    changes.push(
+      ...events.map(({ type, uri }) => `${['', 'changed', 'created', 'deleted'][type]} ${uri.path}`),
+    ),
+  );
+});
+
+const at = (path = ''): vscode.Uri => attemptUri('one', path);
+const write = (path: string, text: string) =>
+  files.writeFile(at(path), Buffer.from(text), { create: true, overwrite: true });
+
+async function refusal(work: Promise<unknown>): Promise<string> {
+  const error: unknown = await work.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  return error instanceof vscode.FileSystemError ? `${error.code}: ${error.message}` : String(error);
+}
+
+test('opens once, however many ask, and tells its own changes', async () => {
+  await Promise.all([files.stat(at()), files.readDirectory(at()), write('a.txt', 'hello')]);
+  expect(room.calls).toEqual(['open one']);
+  expect(Buffer.from(await files.readFile(at('a.txt'))).toString()).toBe('hello');
+  await write('a.txt', 'again');
+  await files.rename(at('a.txt'), at('b.txt'), { overwrite: false });
+  await files.createDirectory(at('src'));
+  await files.copy(at('b.txt'), at('src/b.txt'), { overwrite: false });
+  expect(await files.readDirectory(at())).toEqual([
+    ['b.txt', vscode.FileType.File],
+    ['src', vscode.FileType.Directory],
+  ]);
+  await files.delete(at('b.txt'), { recursive: false });
+  expect(changes).toEqual([
+    'created /one/a.txt',
+    'changed /one/a.txt',
+    'deleted /one/a.txt',
+    'created /one/b.txt',
+    'created /one/src',
+    'created /one/src/b.txt',
+    'deleted /one/b.txt',
+  ]);
+});
+
+test.each<readonly [FsFailure, string]>([
+  ['not-found', 'FileNotFound'],
+  ['exists', 'FileExists'],
+  ['not-a-directory', 'FileNotADirectory'],
+  ['is-a-directory', 'FileIsADirectory'],
+  ['no-permission', 'NoPermissions'],
+  ['not-empty', 'NoPermissions'],
+  ['no-space', 'Unavailable'],
+  ['too-large', 'Unavailable'],
+  ['unavailable', 'Unavailable'],
+  ['other', 'Unavailable'],
+])('a failure "%s" is VS Code\'s %s', (failure, code) => {
+  const uri = Uri.file('/x') as unknown as vscode.Uri;
+  const told = fileSystemError(new FsError(failure, '/app/x', 'said so'), uri);
+  expect(told instanceof vscode.FileSystemError && told.code).toBe(code);
+});
+
+test('the folder of the workspace stays, and nothing goes from attempt to attempt', async () => {
+  expect(await refusal(files.delete(at(), { recursive: true }))).toMatch(/^NoPermissions: The folder of the/);
+  expect(await refusal(files.rename(at(), at('x'), { overwrite: true }))).toMatch(/^NoPermissions/);
+  const other = files.rename(at('a'), attemptUri('two', 'a'), { overwrite: true });
+  expect(await refusal(other)).toMatch(/^NoPermissions: Files are not moved/);
+});
+
+test('a second window reads only', async () => {
+  await write('a.txt', 'x');
+  await sessions.close('one');
+  room.isSecondWindow = true;
+  expect((await files.stat(at('a.txt'))).permissions).toBe(vscode.FilePermission.Readonly);
+  expect(await refusal(write('a.txt', 'y'))).toBe('NoPermissions: Another window works in this attempt.');
+  expect(Buffer.from(await files.readFile(at('a.txt'))).toString()).toBe('x');
+});
+
+test.each([
+  ['submitted', 'The attempt is submitted.'],
+  ['gave-up', 'The attempt was given up.'],
+] as const)('nothing is changed once it is %s', async (state, why) => {
+  room.add(makeAttempt('one', { state }));
+  expect((await files.stat(at())).permissions).toBe(vscode.FilePermission.Readonly);
+  expect(await refusal(write('a.txt', 'y'))).toBe(`NoPermissions: ${why}`);
+});
+
+test('frozen: changes are refused, known status is told read-only, reads wait for the thaw', async () => {
+  await write('a.txt', 'x');
+  const session = await sessions.get('one');
+  session.freeze('Frozen for a test.');
+  expect(await refusal(write('a.txt', 'y'))).toBe('Unavailable: Frozen for a test.');
+  expect((await files.stat(at('a.txt'))).permissions).toBe(vscode.FilePermission.Readonly);
+  const reading = files.readFile(at('a.txt'));
+  session.thaw();
+  expect(Buffer.from(await reading).toString()).toBe('x');
+  expect((await files.stat(at('a.txt'))).permissions).toBeUndefined();
+});
+
+test('what a program in the container does is told while somebody watches, and not while it is frozen', async () => {
+  const watching = files.watch(at());
+  expect(room.files.watching).toBe(0);
+  const session = await sessions.get('one');
+  expect(room.files.watching).toBe(1);
+  room.files.changes.fire([
+    { kind: 'created', path: '/app/new\xff' },
+    { kind: 'deleted', path: '/elsewhere' },
+  ]);
+  expect(changes).toEqual(['created /one/new\uefff']);
+  session.freeze('Frozen.');
+  expect(room.files.watching).toBe(0);
+  session.thaw();
+  expect(room.files.watching).toBe(1);
+  watching.dispose();
+  watching.dispose();
+  expect(room.files.watching).toBe(0);
+});
+
+test('a container that died is opened anew by the next call; a failure to open is told once', async () => {
+  await files.stat(at());
+  room.files.failure = 'unavailable';
+  room.isRunning = false;
+  expect(await refusal(write('a.txt', 'x'))).toMatch(/^Unavailable: The container did not answer/);
+  await expect.poll(() => room.calls, { timeout: 5_000 }).toEqual(['open one', 'close one']);
+  room.files.failure = undefined;
+  room.isRunning = true;
+  await write('a.txt', 'x');
+  expect(room.calls).toEqual(['open one', 'close one', 'open one']);
+
+  await sessions.close('one');
+  let told = 0;
+  sessions.onDidFail(() => told++);
+  room.openError = new Error('no engine');
+  await Promise.all([refusal(files.readFile(at('a.txt'))), refusal(files.readDirectory(at()))]);
+  expect(told).toBe(1);
+});

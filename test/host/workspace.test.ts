@@ -1,0 +1,218 @@
+import assert from 'node:assert/strict';
+import * as vscode from 'vscode';
+import { attemptGrader, attemptSource } from '#vscode/attempts/attemptGrader.ts';
+import { searchFiles } from '#vscode/search/searchFiles.ts';
+import { placeOf } from '#vscode/search/searchWorkspace.ts';
+import { ContainerPty } from '#vscode/terminal/containerPty.ts';
+import type { TestApi } from '#vscode/testApi.ts';
+import { attemptUri } from '#vscode/workspace/attemptUri.ts';
+import { activateExtension, bundledTask, until } from './support/window.ts';
+
+/** The image may have to be built first. */
+const startMs = 300_000;
+
+/** `vscode.workspace.fs` with text, below the workspace of one attempt. */
+function filesOf(id: string) {
+  const { fs } = vscode.workspace;
+  const at = (path: string) => attemptUri(id, Buffer.from(path).toString('latin1'));
+  return {
+    at,
+    write: (path: string, text: string) => fs.writeFile(at(path), Buffer.from(text)),
+    read: async (path: string) => Buffer.from(await fs.readFile(at(path))).toString(),
+    list: async (path = '') =>
+      (await fs.readDirectory(at(path))).map(([name, type]) => `${type} ${name}`).sort(),
+  };
+}
+
+async function refusal(work: Thenable<unknown>): Promise<string> {
+  try {
+    await work;
+  } catch (error) {
+    assert(error instanceof vscode.FileSystemError, String(error));
+    return error.code;
+  }
+  return 'nothing was refused';
+}
+
+suite('The workspace of an attempt', () => {
+  const { fs } = vscode.workspace;
+  let api: TestApi;
+  let id = '';
+  let files: ReturnType<typeof filesOf>;
+
+  suiteSetup(async function () {
+    this.timeout(startMs);
+    api = await activateExtension();
+    await vscode.commands.executeCommand('e2eSwe.tasks.focus');
+    await api.index.ready();
+    const task = bundledTask(api).entry.task;
+    assert(task);
+    const { room } = api.workspace.attempts;
+    for await (const event of room.start(task, {}, new AbortController().signal)) {
+      if (event.kind === 'ready') id = event.attempt.id;
+    }
+    files = filesOf(id);
+  });
+
+  suiteTeardown(async () => {
+    if (id === '') return;
+    await api.workspace.sessions.close(id);
+    await api.workspace.attempts.room.delete(id);
+  });
+
+  test('opens at the first look, and begins with the spec', async () => {
+    assert.deepEqual(await files.list(), ['1 instruction.md']);
+    assert.match(await files.read('instruction.md'), /^# tidequery/m);
+    const session = api.workspace.sessions.current(id);
+    assert.equal(session?.record.state, 'running');
+    assert.equal(session?.open.isolation.isIsolated, true);
+  });
+
+  test('files and folders: write, read, rename, copy, delete', async () => {
+    await fs.createDirectory(files.at('src'));
+    await files.write('src/a b.txt', 'grüße\n');
+    assert.equal(await files.read('src/a b.txt'), 'grüße\n');
+    const stat = await fs.stat(files.at('src/a b.txt'));
+    assert.deepEqual([stat.type, stat.size, stat.permissions], [vscode.FileType.File, 8, undefined]);
+    await fs.rename(files.at('src/a b.txt'), files.at('src/c.txt'));
+    await fs.copy(files.at('src/c.txt'), files.at('src/d.txt'));
+    assert.deepEqual(await files.list('src'), ['1 c.txt', '1 d.txt']);
+    assert.equal(await refusal(fs.rename(files.at('src/c.txt'), files.at('src/d.txt'))), 'FileExists');
+    await fs.delete(files.at('src/c.txt'));
+    assert.equal(await refusal(fs.stat(files.at('src/c.txt'))), 'FileNotFound');
+    assert.equal(await refusal(fs.delete(files.at(''), { recursive: true })), 'NoPermissions');
+    await fs.delete(files.at('src'), { recursive: true });
+    assert.deepEqual(await files.list(), ['1 instruction.md']);
+  });
+
+  test('an editor saves', async () => {
+    await files.write('note.md', 'one\n');
+    const document = await vscode.workspace.openTextDocument(files.at('note.md'));
+    const edit = new vscode.WorkspaceEdit();
+    edit.insert(document.uri, new vscode.Position(1, 0), 'two\n');
+    assert(await vscode.workspace.applyEdit(edit));
+    assert(await document.save());
+    assert.equal(await files.read('note.md'), 'one\ntwo\n');
+  });
+
+  test('what a program in the container does is noticed', async () => {
+    const seen: string[] = [];
+    const watcher = vscode.workspace.createFileSystemWatcher(
+      new vscode.RelativePattern(attemptUri(id), '**'),
+    );
+    watcher.onDidCreate((uri) => seen.push(`created ${uri.path}`));
+    watcher.onDidDelete((uri) => seen.push(`deleted ${uri.path}`));
+    try {
+      await new Promise((resolve) => setTimeout(resolve, 2_500));
+      const { container } = (await api.workspace.sessions.get(id)).open;
+      await container.exec({ command: ['sh', '-c', 'echo x >/app/from-inside'] });
+      await until('the new file is seen', () => seen.includes(`created /${id}/from-inside`));
+      await container.exec({ command: ['rm', '/app/from-inside'] });
+      await until('it is seen to be gone', () => seen.includes(`deleted /${id}/from-inside`));
+    } finally {
+      watcher.dispose();
+    }
+  });
+
+  test('a terminal echoes, knows its size, and ends with its exit code', async () => {
+    const { pty, state } = await openPty(api, id);
+    pty.handleInput('stty size; echo é-$((6*7))\n');
+    await until('the echo', () => /33 101[\s\S]*é-42/.test(state.output));
+    pty.handleInput('exit 3\n');
+    await until('the end', () => state.code !== undefined);
+    assert.equal(state.code, 3);
+  });
+
+  test('a flooded terminal: another one echoes, and Ctrl-C works', async () => {
+    const [flooded, other] = await Promise.all([openPty(api, id), openPty(api, id)]);
+    other.pty.handleInput('echo re$((1))ady\n');
+    await until('the other one is ready', () => other.state.output.includes('re1ady'));
+    flooded.pty.handleInput('yes a-long-line-of-a-flood\n');
+    await new Promise((resolve) => setTimeout(resolve, 5_000));
+    assert.match(flooded.state.output, /of output not shown\]/);
+    const since = Date.now();
+    other.pty.handleInput('echo ec$((2))ho\n');
+    while (!other.state.output.includes('ec2ho')) await new Promise((resolve) => setTimeout(resolve, 5));
+    const echoMs = Date.now() - since;
+    const from = Date.now();
+    flooded.pty.handleInput('\u0003');
+    while (!/\^C[\s\S]*[#$] $/.test(flooded.state.output))
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    const stopMs = Date.now() - from;
+    flooded.pty.close();
+    other.pty.close();
+    assert(echoMs < 250 && stopMs < 1_000, `echo ${echoMs} ms, Ctrl-C ${stopMs} ms`);
+  });
+
+  test('a search finds what is in the files, not what is ignored', async () => {
+    await files.write('.gitignore', 'skipped/\n');
+    await fs.createDirectory(files.at('skipped'));
+    await files.write('skipped/a.txt', 'needle\n');
+    await files.write('a: 1.txt', 'x\n  a Needle here\n');
+    const session = await api.workspace.sessions.get(id);
+    const search = async (text: string, isRegExp: boolean, useIgnoreFiles: boolean) => {
+      const query = { text, isRegExp, useIgnoreFiles, isCaseSensitive: false, include: [], exclude: [] };
+      const found = await searchFiles(placeOf(session), query, new AbortController().signal, () => undefined);
+      return found.files.map(({ file, matches }) => `${file.text}:${matches.map(({ line }) => line)}`);
+    };
+    assert.deepEqual(await search('needle', false, true), ['a: 1.txt:2']);
+    assert.deepEqual(await search('ne+dle', true, false), ['a: 1.txt:2', 'skipped/a.txt:1']);
+    await assert.rejects(search('ne(', true, true), /The search failed/);
+  });
+
+  test('a second session reads only', async () => {
+    const second = await api.workspace.attempts.room.open(id, new AbortController().signal);
+    try {
+      assert.equal(second.readOnly, true);
+      assert.match((await second.files.read('/app/instruction.md')).toString(), /tidequery/);
+    } finally {
+      await second.close();
+    }
+    await files.write('after.txt', 'still writable\n');
+  });
+
+  test('a grade of the workspace is unresolved, and the files can be changed again', async function () {
+    this.timeout(startMs);
+    const { attempts, sessions } = api.workspace;
+    const task = bundledTask(api).entry.task;
+    assert(task);
+    const frozen: (string | undefined)[] = [];
+    const listening = sessions.onDidChange((session) => frozen.push(session.frozen));
+    const grader = attemptGrader({ room: attempts.room, sessions, attempts }, id, false);
+    let verdict = '';
+    for await (const event of grader(task, attemptSource(id), new AbortController().signal)) {
+      if (event.kind === 'finished') verdict = event.result.verdict;
+    }
+    listening.dispose();
+    assert.equal(verdict, 'unresolved');
+    assert(frozen.some((why) => why?.includes('frozen while the submission is taken')));
+    assert.equal(sessions.current(id)?.record.state, 'running');
+    assert.equal(sessions.current(id)?.record.grades.length, 1);
+    await files.write('later.txt', 'x');
+  });
+
+  test('after a close the same files are there again', async () => {
+    await api.workspace.sessions.close(id);
+    assert.equal((await api.workspace.attempts.room.read(id)).state, 'ready');
+    assert.equal(await files.read('later.txt'), 'x');
+  });
+});
+
+async function openPty(api: TestApi, id: string) {
+  const { openTerminal } = await import('#core/container/terminal.ts');
+  const session = await api.workspace.sessions.get(id);
+  const pty = new ContainerPty({
+    open: (size, signal) => openTerminal(session.open.container, { cwd: '/app', ...size }, signal),
+    frozenBecause: () => session.frozen,
+    whenThawed: async () => undefined,
+  });
+  const state = { output: '', code: undefined as number | undefined };
+  pty.onDidWrite((text) => {
+    state.output = (state.output + text).slice(-4_000_000);
+  });
+  pty.onDidClose((ended) => {
+    state.code = ended ?? -1;
+  });
+  pty.open({ columns: 101, rows: 33 });
+  return { pty, state };
+}
