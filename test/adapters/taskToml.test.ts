@@ -82,7 +82,7 @@ allow_internet = false
 cpus = 2.5
 memory = "2G"
 docker = "x"
-allowed_hosts = ["https://pypi.org"]
+allowed_hosts = ["https://pkg.test"]
 
 [[environment.mcp_servers]]
 name = "docs"

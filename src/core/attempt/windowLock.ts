@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { link, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { link, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { uptime } from 'node:os';
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { errorCode } from '#core/base/errors.ts';
 import { currentOwner, isDeadOwner, type Owner } from '#core/container/labels.ts';
@@ -31,6 +32,10 @@ const bootSlackMs = 60_000;
 /** A lock without content is one that is just being written by a process that cannot link, or was cut short. */
 const emptyGraceMs = 10_000;
 
+/** A take-over is a matter of milliseconds; one that is older was cut short. */
+const takeoverMs = 10_000;
+const takeoverPollMs = 20;
+
 /** Takes an attempt's lock, or says who has it. One that a dead process left is taken over. */
 export async function takeLock(dir: string): Promise<WindowLock | LockOwner> {
   const file = path.join(dir, 'lock.json');
@@ -46,7 +51,7 @@ export async function takeLock(dir: string): Promise<WindowLock | LockOwner> {
     if (owner === undefined) continue;
     if (owner !== 'unreadable' && !isStale(owner)) return owner;
     if (owner === 'unreadable' && (await ageMs(file)) < emptyGraceMs) return unknownOwner;
-    await moveAside(file, owner === 'unreadable' ? undefined : owner.token);
+    await removeStale(file, owner === 'unreadable' ? undefined : owner.token);
   }
 }
 
@@ -92,19 +97,27 @@ async function makeExclusively(file: string, content: string): Promise<boolean> 
   }
 }
 
-/** Takes a stale lock out of the way; one that somebody else put there meanwhile is put back. */
-async function moveAside(file: string, token: string | undefined): Promise<void> {
-  const aside = `${file}.${randomBytes(6).toString('hex')}.stale`;
+/**
+ * Removes a stale lock, one process at a time: whoever looks under the guard and still sees the stale one is alone with
+ * it, since a lock that is there cannot be replaced by anybody else.
+ */
+async function removeStale(file: string, token: string | undefined): Promise<void> {
+  const guard = `${file}.takeover`;
   try {
-    await rename(file, aside);
+    await writeFile(guard, '', { flag: 'wx', mode: 0o600 });
   } catch (error) {
-    if (errorCode(error) === 'ENOENT') return;
-    throw error;
+    if (errorCode(error) !== 'EEXIST') throw error;
+    if ((await ageMs(guard)) > takeoverMs) await rm(guard, { force: true });
+    await delay(takeoverPollMs);
+    return;
   }
-  const moved = await readOwner(aside);
-  if (moved !== undefined && moved !== 'unreadable' && moved.token !== token)
-    await link(aside, file).catch(() => undefined);
-  await rm(aside, { force: true });
+  try {
+    const owner = await readOwner(file);
+    const same = owner === 'unreadable' ? token === undefined : owner?.token === token;
+    if (owner !== undefined && same) await rm(file, { force: true });
+  } finally {
+    await rm(guard, { force: true });
+  }
 }
 
 async function releaseLock(file: string, token: string): Promise<void> {

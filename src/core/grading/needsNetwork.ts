@@ -1,8 +1,22 @@
 import type { Report } from '#core/report/types.ts';
 
-/** Commands of a test.sh that fetch something, at the start of a command. */
-const fetches =
-  /(?:^|[;&|(])\s*(?:(?:then|do|else|sudo|if|while|until|exec|time|!|[A-Z_]+=\S*)\s+)*(apt-get|apt|apk|dnf|yum|curl|wget|uvx|uv|pip3?|python3? -m pip|npm|npx|yarn|pnpm|bun|cargo|go|gem|bundle|mvn|gradle|git (?:clone|fetch|pull))\s+(?:\S+\s+)*?/m;
+/** The beginning of a command, with what may stand before it. */
+const begin = String.raw`(?:^|[;&|(])\s*(?:(?:then|do|else|sudo|if|while|until|exec|time|!|[A-Z_]+=\S*)\s+)*`;
+
+/** Commands of a test.sh that fetch something; a build tool counts only where its words say so. */
+const fetching = [
+  String.raw`(?:apt-get|apt)\s+(?:-\S+\s+)*(?:update|install|upgrade)`,
+  String.raw`(?:apk\s+add|(?:dnf|yum)\s+\S*\s*install)`,
+  '(?:curl|wget|uvx|npx)',
+  String.raw`uv\s+(?:pip|sync|run|tool|add)`,
+  String.raw`(?:pip3?|python3?\s+-m\s+pip)\s+(?:install|download)(?![^\n]*--no-index)`,
+  String.raw`(?:npm|pnpm|yarn|bun)\s+(?:ci|i|install|add|exec|dlx|create)`,
+  String.raw`cargo\s+(?:install|fetch|add)`,
+  String.raw`go\s+(?:get|install|mod\s+download)`,
+  String.raw`(?:gem|bundle|composer|poetry|conda)\s+install`,
+  String.raw`git\s+(?:clone|fetch|pull)`,
+];
+const fetches = new RegExp(`${begin}(?:${fetching.join('|')})(?=\\s|$)`, 'm');
 
 /** What such commands say without a network. */
 const failures = [

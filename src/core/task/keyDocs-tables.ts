@@ -76,7 +76,7 @@ function networkKeys(table: string, isPhase: boolean): readonly KeyDoc[] {
       'Host names (`*.example.org` too), addresses and networks that may be reached; only with `network_mode = "allowlist"`. No URLs, no ports.',
       {
         since: '1.3',
-        example: `${opening(table)}network_mode = "allowlist"\nallowed_hosts = ["pypi.org", "10.0.0.0/8"]\n`,
+        example: `${opening(table)}network_mode = "allowlist"\nallowed_hosts = ["pkg.test", "10.0.0.0/8"]\n`,
       },
     ),
   ];

@@ -26,7 +26,7 @@ describe('a verifier that needs the network', () => {
     ],
     ['pip by module', 'python3 -m pip install pytest\n', '[Errno -3] Temporary failure in name resolution\n'],
     ['npm', 'cd /tests && npm ci\n', 'npm ERR! getaddrinfo EAI_AGAIN x.invalid\n'],
-    ['go', 'GOFLAGS=-mod=mod go test ./...\n', 'dial tcp: lookup proxy.invalid: no such host\n'],
+    ['go', 'GOFLAGS=-mod=mod go get ./...\n', 'dial tcp: lookup proxy.invalid: no such host\n'],
   ];
   it.each(needing)('is recognised: %s', (_name, script, output) => {
     expect(neededNetwork(script, output, none)).toBeTruthy();
@@ -35,6 +35,13 @@ describe('a verifier that needs the network', () => {
   it('is not excused when its script fetches nothing, whatever the submission prints', () => {
     expect(neededNetwork('bash ./setup.sh\npytest /tests\n', apt, none)).toBeUndefined();
   });
+
+  it.each(['go test ./...\n', 'npm test\n', 'cargo test --offline\n', 'pip install --no-index ./app\n'])(
+    'is not excused for a build tool that need not fetch: %j',
+    (script) => {
+      expect(neededNetwork(script, 'dial tcp: lookup proxy.invalid: no such host\n', none)).toBeUndefined();
+    },
+  );
 
   it('is not excused by a word in a comment or in an argument', () => {
     expect(neededNetwork('# apt-get update is not needed\necho "no curl here"\n', apt, none)).toBeUndefined();
