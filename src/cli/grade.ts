@@ -1,6 +1,10 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
+import { errorMessage } from '#core/base/errors.ts';
+import type { Log } from '#core/base/log.ts';
 import { connectEngine } from '#core/container/connect.ts';
+import type { ContainerEngine } from '#core/container/engine.ts';
+import { reapContainers } from '#core/container/reaper.ts';
 import { gradeEntry } from '#core/grading/gradeEntry.ts';
 import type { GradeEvent, GradeResult, SubmissionSource } from '#core/grading/types.ts';
 import { loadTask } from '#core/task/load.ts';
@@ -44,7 +48,7 @@ export async function gradeCommand(args: string[], context: CliContext): Promise
       live: values.live ?? false,
       allowHostEnv: () => Promise.resolve(values['allow-host-env'] ?? false),
     },
-    { connect: () => connectEngine({ env: context.env }), log, hostEnv: context.env },
+    { connect: () => connectAndSweep(context, log), log, hostEnv: context.env },
     context.signal,
   );
   let result: GradeResult | undefined;
@@ -59,6 +63,15 @@ export async function gradeCommand(args: string[], context: CliContext): Promise
     unresolved: exitCodes.unresolved,
     'not graded': exitCodes.notGraded,
   }[result.verdict];
+}
+
+/** Grade containers that a dead run left go at the next grade, in the background. */
+async function connectAndSweep(context: CliContext, log: Log): Promise<ContainerEngine> {
+  const engine = await connectEngine({ env: context.env });
+  void reapContainers(engine, { kept: false }).catch((error: unknown) =>
+    log.warn(`What a dead run left could not be removed: ${errorMessage(error)}`),
+  );
+  return engine;
 }
 
 export function sourceOf(values: {
