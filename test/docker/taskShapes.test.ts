@@ -254,6 +254,25 @@ test_case_count = 2
     expect(result).toMatchObject({ verdict: 'resolved', reward: 1 });
   });
 
+  it('names a verifier that needs the network, and keeps the reward that it wrote beside that', async () => {
+    const result = await grade(
+      'shape-needs-network',
+      {
+        // The usual test.sh: apt, a script from the web, uvx (case 23).
+        testScript: `#!/bin/bash
+apt-get update
+apt-get install -y curl
+curl -LsSf https://example.invalid/install.sh | sh
+uvx --with pytest --with pytest-json-ctrf pytest --ctrf /logs/verifier/ctrf.json /tests/test_state.py
+if [ $? -eq 0 ]; then echo 1 > /logs/verifier/reward.txt; else echo 0 > /logs/verifier/reward.txt; fi
+`,
+      },
+      { 'ok.txt': 'ok' },
+    );
+    expect(result).toMatchObject({ verdict: 'not graded', reason: 'verifier-needs-network', reward: 0 });
+    expect(result.explanation?.text).toMatch(/Temporary failure resolving/);
+  });
+
   it('does not grade a submission that lacks a declared artifact', async () => {
     const result = await grade(
       'shape-missing-artifact',
