@@ -68,7 +68,7 @@ Written by \`npm run bench\`. Medians of ${runs} pairs in one run; the ratio is 
 grade with its evidence (arrival check, network probe, changed files, altered tests, processes left); the script is
 \`docker create/start/cp/cp/exec/cp/rm\` with the docker command and checks nothing.
 
-Engine ${info.version}, ${cpus().length} cores, load ${load}.
+Engine ${info.version}, ${cpus().length} cores, load ${load}, run as ${process.getuid?.() === 0 ? 'root (a dead container is read from its layer)' : 'a user without access to the layers'}.
 
 | what | ours ms | script ms | ratio | limit | our phases, ms |
 |---|---|---|---|---|---|
