@@ -166,8 +166,14 @@ function newestOf(folder: string): number {
 }
 
 /** Starts the command line; the child is there for tests that end it early. */
-export function startCli(args: readonly string[], env: NodeJS.ProcessEnv = {}, cwd = repository) {
-  const child = spawn(process.execPath, [cli, ...args], {
+export function startCli(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+  cwd = repository,
+  as?: { readonly uid: number; readonly gid: number; readonly cli: string },
+) {
+  const child = spawn(process.execPath, [as?.cli ?? cli, ...args], {
+    ...(as ? { uid: as.uid, gid: as.gid } : {}),
     cwd,
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -185,8 +191,8 @@ export function startCli(args: readonly string[], env: NodeJS.ProcessEnv = {}, c
   return { child, done, out };
 }
 
-export function runCli(args: readonly string[], env?: NodeJS.ProcessEnv, cwd?: string): Promise<CliResult> {
-  return startCli(args, env, cwd).done;
+export function runCli(...given: Parameters<typeof startCli>): Promise<CliResult> {
+  return startCli(...given).done;
 }
 
 /** Asks until it is so; fails after some seconds. */

@@ -142,6 +142,7 @@ export class FakeContainer implements ContainerHandle {
   }
 
   async changes(): Promise<readonly { kind: 'C' | 'A' | 'D'; path: string }[]> {
+    this.#engine.calls.push('changes');
     this.#engine.fail('changes-fail', () => new EngineError('other', 'No such layer.'));
     return this.#engine.options.changes ?? [];
   }
@@ -183,6 +184,8 @@ export class FakeContainer implements ContainerHandle {
       () => new EngineError('other', 'cannot kill container: permission denied'),
     );
     if (this.#engine.has('kill-hangs')) await new Promise(() => undefined);
+    await new Promise((resolve) => setImmediate(resolve));
+    this.#engine.calls.push('killed');
     this.#running = false;
     for (const end of this.#killed.splice(0)) end();
   }

@@ -1,69 +1,63 @@
 import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import type Docker from 'dockerode';
-import { CancelledError } from '#core/base/errors.ts';
+import { isEmptyByArchive } from './archiveLook.ts';
 import { engineError, statusCode } from './dockerErrors.ts';
-import type {
-  Change,
-  ContainerDetails,
-  ContainerHandle,
-  ContainerState,
-  ExecResult,
-  ExecSpec,
-} from './engine.ts';
-import { forget, forgetContainer, freezeApart, startExec } from './execStarts.ts';
-import { readFrames } from './frames.ts';
-import { exitCodeOf, interact } from './interactiveExec.ts';
+import type { Change, ContainerDetails, ContainerHandle, ContainerState } from './engine.ts';
+import { forgetContainer, freezeApart } from './execStarts.ts';
+import { interact } from './interactiveExec.ts';
 import {
   findLayers,
   type InspectedStorage,
   isEmptyInImage,
+  isMounted,
   layerChanges,
+  mountsOf,
   type OverlayLayers,
   readLayerFolder,
 } from './overlayLayers.ts';
-import { readLines, Tail, toReadable } from './streams.ts';
+import { runExec } from './runExec.ts';
+import { readLines, toReadable } from './streams.ts';
 import { readTar } from './tarStream.ts';
+import { withSignal } from './withSignal.ts';
 
-/** How often a running command's state is asked for: some engines never close the stream of an ended exec. */
-const execPollMs = 2_000;
-/** How long a stream may stay open, silent, after its command ended. */
-const execDrainMs = 3_000;
 const removeAttempts = 5;
 
 /** A container of one dockerode client. */
 export function dockerContainer(docker: Docker, id: string, name: string): ContainerHandle {
   const container = docker.getContainer(id);
-  let found: Promise<OverlayLayers | undefined> | undefined;
-  const layers = (signal?: AbortSignal): Promise<OverlayLayers | undefined> => {
-    found ??= inspectLayers(container, signal);
+  let found: Promise<Storage> | undefined;
+  const storage = (signal?: AbortSignal): Promise<Storage> => {
+    found ??= inspectStorage(container, signal);
     return found;
+  };
+  const readFolder: ContainerHandle['readFolder'] = async (path, signal) => {
+    const { layers } = await storage(signal);
+    const direct = layers && (await readLayerFolder(layers, path));
+    if (direct) return direct;
+    const archive = await getArchive(container, path, signal);
+    return archive && readTar(archive);
   };
   return {
     id,
     name,
     start: (signal) => start(container, signal),
-    exec: (spec, signal) => exec(docker, container, spec, signal),
+    exec: (spec, signal) => runExec(docker, container, spec, signal),
     interact: (spec, signal) => interact(container, spec, signal),
     putArchive: (path, archive, signal) => putArchive(container, path, archive, signal),
     getArchive: (path, signal) => getArchive(container, path, signal),
-    async readFolder(path, signal) {
-      const known = await layers(signal);
-      const direct = known && (await readLayerFolder(known, path));
-      if (direct) return direct;
-      const archive = await getArchive(container, path, signal);
-      return archive && readTar(archive);
-    },
+    readFolder,
     async areEmptyInImage(paths, signal) {
-      const known = await layers(signal);
-      return (
-        known !== undefined &&
-        (await Promise.all(paths.map((path) => isEmptyInImage(known, path)))).every(Boolean)
-      );
+      const { layers, mounts } = await storage(signal);
+      const isEmpty = async (path: string): Promise<boolean> =>
+        layers
+          ? isEmptyInImage(layers, path)
+          : !isMounted(mounts, path) && (await isEmptyByArchive(container, path, signal));
+      return (await Promise.all(paths.map(isEmpty))).every(Boolean);
     },
     async changes(exclude, signal) {
-      const known = await layers(signal);
-      return known ? layerChanges(known, exclude) : changes(container, signal);
+      const { layers } = await storage(signal);
+      return layers ? layerChanges(layers, exclude) : changes(container, signal);
     },
     processes: (signal) => processes(container, signal),
     state: (signal) => state(container, signal),
@@ -84,108 +78,6 @@ async function start(container: Docker.Container, signal?: AbortSignal): Promise
     await container.start(withSignal({}, signal));
   } catch (error) {
     throw engineError(error, 'starting a container', 'start-failed', signal);
-  }
-}
-
-async function exec(
-  docker: Docker,
-  container: Docker.Container,
-  spec: ExecSpec,
-  signal?: AbortSignal,
-): Promise<ExecResult> {
-  const doing = `running ${spec.command[0]}`;
-  let execution: Docker.Exec;
-  let stream: Readable;
-  try {
-    execution = await container.exec(
-      withSignal(
-        {
-          Cmd: [...spec.command],
-          AttachStdin: false,
-          AttachStdout: true,
-          AttachStderr: true,
-          Tty: false,
-          ...(spec.user === undefined ? {} : { User: spec.user }),
-          ...(spec.workdir === undefined ? {} : { WorkingDir: spec.workdir }),
-          Env: Object.entries(spec.env ?? {}).map(([key, value]) => `${key}=${value}`),
-        },
-        signal,
-      ),
-    );
-    const options = withSignal({ Detach: false, Tty: false }, signal) as Docker.ExecStartOptions;
-    stream = (await startExec(container.id, execution, () =>
-      execution.start(options),
-    )) as unknown as Readable;
-  } catch (error) {
-    throw engineError(error, doing, 'exec-failed', signal);
-  }
-  const result = await followExec(docker, execution, stream, spec, doing, signal);
-  forget(container.id, execution);
-  return result;
-}
-
-async function followExec(
-  docker: Docker,
-  execution: Docker.Exec,
-  stream: Readable,
-  spec: ExecSpec,
-  doing: string,
-  signal?: AbortSignal,
-): Promise<ExecResult> {
-  const kept = { stdout: new Tail(spec.keepBytes ?? 1 << 20), stderr: new Tail(spec.keepBytes ?? 1 << 20) };
-  let lastOutput = Date.now();
-  let drained = false;
-  const ended = new AbortController();
-  const watcher = watchForEnd(
-    docker,
-    execution,
-    ended.signal,
-    () => Date.now() - lastOutput,
-    () => {
-      drained = true;
-      stream.destroy();
-    },
-  );
-  const onAbort = (): void => {
-    stream.destroy(new CancelledError());
-  };
-  signal?.addEventListener('abort', onAbort, { once: true });
-  try {
-    for await (const frame of readFrames(stream)) {
-      lastOutput = Date.now();
-      kept[frame.stream].write(frame.data);
-      await spec.onOutput?.(frame.data, frame.stream);
-      lastOutput = Date.now();
-    }
-  } catch (error) {
-    if (!drained) throw engineError(error, doing, 'lost', signal);
-  } finally {
-    ended.abort();
-    signal?.removeEventListener('abort', onAbort);
-    await watcher;
-  }
-  if (signal?.aborted) throw new CancelledError();
-  const exitCode = await exitCodeOf(execution, doing, signal);
-  return { exitCode, stdout: kept.stdout.bytes(), stderr: kept.stderr.bytes() };
-}
-
-/** Ends a stream that stays open and silent although its command is over. */
-async function watchForEnd(
-  docker: Docker,
-  execution: Docker.Exec,
-  ended: AbortSignal,
-  silentMs: () => number,
-  onDrained: () => void,
-): Promise<void> {
-  try {
-    for (;;) {
-      await delay(execPollMs, undefined, { signal: ended });
-      if (silentMs() < execDrainMs) continue;
-      const { Running } = await docker.getExec(execution.id).inspect();
-      if (!Running && silentMs() >= execDrainMs) return onDrained();
-    }
-  } catch {
-    // Aborted: the stream ended by itself. An engine that is gone ends the stream by itself too.
   }
 }
 
@@ -233,12 +125,16 @@ async function* guardedStream(stream: Readable, doing: string, signal?: AbortSig
   }
 }
 
-async function inspectLayers(
-  container: Docker.Container,
-  signal?: AbortSignal,
-): Promise<OverlayLayers | undefined> {
+interface Storage {
+  /** Undefined where they are not at hand. */
+  readonly layers: OverlayLayers | undefined;
+  readonly mounts: readonly string[];
+}
+
+async function inspectStorage(container: Docker.Container, signal?: AbortSignal): Promise<Storage> {
   try {
-    return await findLayers((await container.inspect(withSignal({}, signal))) as unknown as InspectedStorage);
+    const found = (await container.inspect(withSignal({}, signal))) as unknown as InspectedStorage;
+    return { layers: await findLayers(found), mounts: mountsOf(found) };
   } catch (error) {
     throw engineError(error, 'looking at a container', 'other', signal);
   }
@@ -374,11 +270,4 @@ async function* watchSource(
     onError(error);
     throw error;
   }
-}
-
-function withSignal<T extends object>(
-  options: T,
-  signal: AbortSignal | undefined,
-): T & { abortSignal?: AbortSignal } {
-  return signal ? { ...options, abortSignal: signal } : options;
 }

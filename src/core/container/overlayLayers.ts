@@ -35,7 +35,12 @@ export async function findLayers(storage: InspectedStorage): Promise<OverlayLaye
   } catch {
     return undefined;
   }
-  return { upper, lowers, mounts: (storage.Mounts ?? []).flatMap(({ Destination }) => Destination ?? []) };
+  return { upper, lowers, mounts: mountsOf(storage) };
+}
+
+/** Container paths that are mounts. */
+export function mountsOf(storage: InspectedStorage): string[] {
+  return (storage.Mounts ?? []).flatMap(({ Destination }) => Destination ?? []);
 }
 
 /**
@@ -64,7 +69,7 @@ export async function layerChanges(layers: OverlayLayers, exclude: readonly stri
 
 /** True only when it is certain that the image holds nothing at a path but, at most, an empty folder. */
 export async function isEmptyInImage(layers: OverlayLayers, target: string): Promise<boolean> {
-  if (isMounted(layers, target)) return false;
+  if (isMounted(layers.mounts, target)) return false;
   for (const lower of layers.lowers) {
     const found = await resolve(lower, target);
     if (found === 'absent') continue;
@@ -81,7 +86,8 @@ export async function readLayerFolder(
   layers: OverlayLayers,
   folder: string,
 ): Promise<AsyncIterable<TarEntry> | undefined> {
-  if (isMounted(layers, folder) || (await resolve(layers.upper, folder)) !== 'folder') return undefined;
+  if (isMounted(layers.mounts, folder) || (await resolve(layers.upper, folder)) !== 'folder')
+    return undefined;
   const entries = walkFolder(path.join(layers.upper, folder), {
     prefix: path.posix.basename(folder),
     includeRoot: true,
@@ -131,8 +137,9 @@ async function resolve(layer: string, target: string): Promise<'folder' | 'absen
   return 'folder';
 }
 
-function isMounted(layers: OverlayLayers, target: string): boolean {
-  return layers.mounts.some(
+/** Whether a mount is at a path, above it or below it. */
+export function isMounted(mounts: readonly string[], target: string): boolean {
+  return mounts.some(
     (mount) => mount === target || target.startsWith(`${mount}/`) || mount.startsWith(`${target}/`),
   );
 }

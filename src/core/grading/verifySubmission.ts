@@ -109,9 +109,7 @@ async function verifyIn(
   const { submission, owner } =
     healthcheck && plan.mode !== 'separate'
       ? await startThenCopy(container, input, record, signal, healthcheck)
-      : (await needsNoPreparing(container, input.image, roots, plan.user, signal))
-        ? await copyWhileStarting(container, input, record, signal)
-        : await startThenCopy(container, input, record, signal);
+      : await startAndCopy(container, input, record, signal);
   const run = (first?: ReturnType<typeof lookScript>): Promise<RunOutcome> => {
     record.phase('verify', 'Running the hidden tests');
     return runTests(
@@ -151,12 +149,15 @@ async function verifyIn(
   record.evidence({ exitCode: outcome.exitCode, timeoutSec: plan.timeoutSec });
 
   record.phase('collect', 'Reading the results');
-  if (!outcome.timedOut && !outcome.died) await recordProcesses(container, record, input.log);
-  // From here on nothing of the submission runs: what is read is what was there.
-  await killContainer(container);
+  const left =
+    outcome.timedOut || outcome.died ? undefined : await recordProcesses(container, record, input.log);
+  // Once it is killed nothing of the submission runs: what is read is what was there.
+  const killed = killContainer(container);
+  // Where nothing is left that could change a file, the list of changes, which can take long, need not wait.
+  if (left !== 0) await killed;
   const [collected] = await Promise.all([
-    collectVerifierFolder(container, path.join(input.dir, 'verifier'), signal),
-    recordChanges(container, input, record, signal),
+    killed.then(() => collectVerifierFolder(container, path.join(input.dir, 'verifier'), signal)),
+    recordChanges(container, input, record, killed, signal),
   ]);
   record.marks(collected.marks);
   const silent = !collected.files.has('reward.json') && !collected.files.has('reward.txt');
@@ -171,26 +172,29 @@ interface Filled {
   readonly owner: Owner;
 }
 
-/** For an image with nothing in the way: the files go in while the engine makes the network namespace. */
-async function copyWhileStarting(
+/** Into an image with nothing in the way the files go in while the engine makes the network namespace. */
+async function startAndCopy(
   container: ContainerHandle,
   input: VerifyInput,
   record: GradeRecord,
   signal: AbortSignal,
 ): Promise<Filled> {
-  const owner = { uid: 0, gid: 0 };
   const starting = container.start(signal);
   starting.catch(() => undefined);
   try {
-    record.phase('submission', 'Taking the submission');
-    const submission = await input.submission;
-    record.phase('copy', 'Copying the submission and the tests in');
-    const folders = preparedFolders(input.roots, submission);
-    await copyIn(container, { submission, testsDir: input.plan.testsDir, owner, folders }, signal);
-    return { submission, owner };
+    if (await needsNoPreparing(container, input.image, input.roots, input.plan.user, signal)) {
+      const owner = { uid: 0, gid: 0 };
+      record.phase('submission', 'Taking the submission');
+      const submission = await input.submission;
+      record.phase('copy', 'Copying the submission and the tests in');
+      const folders = preparedFolders(input.roots, submission);
+      await copyIn(container, { submission, testsDir: input.plan.testsDir, owner, folders }, signal);
+      return { submission, owner };
+    }
   } finally {
     await starting;
   }
+  return copyIntoStarted(container, input, record, signal);
 }
 
 async function startThenCopy(
@@ -198,12 +202,21 @@ async function startThenCopy(
   input: VerifyInput,
   record: GradeRecord,
   signal: AbortSignal,
-  healthcheck?: HealthcheckConfig,
+  healthcheck: HealthcheckConfig,
 ): Promise<Filled> {
-  const { plan, roots } = input;
   await container.start(signal);
   // A shared verifier's container is the builder's, which is healthy before work begins.
-  if (healthcheck) await awaitHealthy(container, healthcheck, input.workdir, signal);
+  await awaitHealthy(container, healthcheck, input.workdir, signal);
+  return copyIntoStarted(container, input, record, signal);
+}
+
+async function copyIntoStarted(
+  container: ContainerHandle,
+  input: VerifyInput,
+  record: GradeRecord,
+  signal: AbortSignal,
+): Promise<Filled> {
+  const { plan, roots } = input;
   record.phase('submission', 'Taking the submission');
   const submission = await input.submission;
   record.phase('copy', 'Copying the submission and the tests in');
@@ -304,7 +317,12 @@ async function judge(
   if (outcome.died) throw new NotGradedError('verifier-killed');
 }
 
-async function recordProcesses(container: ContainerHandle, record: GradeRecord, log: Log): Promise<void> {
+/** How many processes the submission left; undefined where that could not be told. */
+async function recordProcesses(
+  container: ContainerHandle,
+  record: GradeRecord,
+  log: Log,
+): Promise<number | undefined> {
   try {
     const left = (await container.processes())
       .map((command) => command.trim())
@@ -317,8 +335,10 @@ async function recordProcesses(container: ContainerHandle, record: GradeRecord, 
           message: `${left.length} process${left.length === 1 ? ' was' : 'es were'} still running when the tests had ended.`,
         },
       ]);
+    return left.length;
   } catch (error) {
     log.debug(`The processes left could not be listed: ${errorMessage(error)}`);
+    return undefined;
   }
 }
 
@@ -327,12 +347,13 @@ async function recordChanges(
   container: ContainerHandle,
   input: VerifyInput,
   record: GradeRecord,
+  killed: Promise<void>,
   signal: AbortSignal,
 ): Promise<void> {
   const free = [...input.roots, '/logs', '/tmp', '/tests', '/dev'];
   const [changes, altered] = await Promise.all([
     container.changes(free, signal),
-    input.plan.testsDir ? alteredTests(container, input.plan.testsDir, signal) : [],
+    killed.then(() => (input.plan.testsDir ? alteredTests(container, input.plan.testsDir, signal) : [])),
   ]);
   record.evidence({
     changedOutside: changesOutside(changes, free)

@@ -155,7 +155,16 @@ describe('marks', () => {
       { kind: 'A' as const, path: '/tmp/x' },
     ];
     const changed = await bench.grade(new FakeEngine({ test: verifier, changes }), task);
-    expect(changed.evidence.changedOutside).toEqual(['A /usr/evil', 'D /etc/passwd']);
+    expect(changed.evidence.changedOutside).toEqual(['D /etc/passwd', 'A /usr/evil']);
+  });
+
+  test('changes are listed after the kill where a process was left, or where that is not known', async () => {
+    const after = ['killed', 'changes'];
+    for (const options of [{ processes: ['evil daemon'] }, { faults: ['processes-fail' as const] }]) {
+      const engine = new FakeEngine({ test: verifier, ...options });
+      await bench.grade(engine, task);
+      expect(engine.calls.filter((call) => after.includes(call))).toEqual(after);
+    }
   });
 
   test('limits beyond the machine, another architecture, an undeclared workdir, a network that was wanted', async () => {

@@ -1,0 +1,119 @@
+import type { Readable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
+import type Docker from 'dockerode';
+import { CancelledError } from '#core/base/errors.ts';
+import { engineError } from './dockerErrors.ts';
+import type { ExecResult, ExecSpec } from './engine.ts';
+import { forget, startExec } from './execStarts.ts';
+import { readFrames } from './frames.ts';
+import { exitCodeOf } from './interactiveExec.ts';
+import { Tail } from './streams.ts';
+import { withSignal } from './withSignal.ts';
+
+/** How often a running command's state is asked for: some engines never close the stream of an ended exec. */
+const execPollMs = 2_000;
+/** How long a stream may stay open, silent, after its command ended. */
+const execDrainMs = 3_000;
+
+/** Runs a command to its end; one whose stream ends while its end is unknown rejects with `EngineError`. */
+export async function runExec(
+  docker: Docker,
+  container: Docker.Container,
+  spec: ExecSpec,
+  signal?: AbortSignal,
+): Promise<ExecResult> {
+  const doing = `running ${spec.command[0]}`;
+  let execution: Docker.Exec;
+  let stream: Readable;
+  try {
+    execution = await container.exec(
+      withSignal(
+        {
+          Cmd: [...spec.command],
+          AttachStdin: false,
+          AttachStdout: true,
+          AttachStderr: true,
+          Tty: false,
+          ...(spec.user === undefined ? {} : { User: spec.user }),
+          ...(spec.workdir === undefined ? {} : { WorkingDir: spec.workdir }),
+          Env: Object.entries(spec.env ?? {}).map(([key, value]) => `${key}=${value}`),
+        },
+        signal,
+      ),
+    );
+    const options = withSignal({ Detach: false, Tty: false }, signal) as Docker.ExecStartOptions;
+    stream = (await startExec(container.id, execution, () =>
+      execution.start(options),
+    )) as unknown as Readable;
+  } catch (error) {
+    throw engineError(error, doing, 'exec-failed', signal);
+  }
+  const result = await followExec(docker, execution, stream, spec, doing, signal);
+  forget(container.id, execution);
+  return result;
+}
+
+async function followExec(
+  docker: Docker,
+  execution: Docker.Exec,
+  stream: Readable,
+  spec: ExecSpec,
+  doing: string,
+  signal?: AbortSignal,
+): Promise<ExecResult> {
+  const kept = { stdout: new Tail(spec.keepBytes ?? 1 << 20), stderr: new Tail(spec.keepBytes ?? 1 << 20) };
+  let lastOutput = Date.now();
+  let drained = false;
+  const ended = new AbortController();
+  const watcher = watchForEnd(
+    docker,
+    execution,
+    ended.signal,
+    () => Date.now() - lastOutput,
+    () => {
+      drained = true;
+      stream.destroy();
+    },
+  );
+  const onAbort = (): void => {
+    stream.destroy(new CancelledError());
+  };
+  signal?.addEventListener('abort', onAbort, { once: true });
+  try {
+    for await (const frame of readFrames(stream)) {
+      lastOutput = Date.now();
+      kept[frame.stream].write(frame.data);
+      await spec.onOutput?.(frame.data, frame.stream);
+      lastOutput = Date.now();
+    }
+  } catch (error) {
+    if (!drained) throw engineError(error, doing, 'lost', signal);
+  } finally {
+    ended.abort();
+    signal?.removeEventListener('abort', onAbort);
+    await watcher;
+  }
+  if (signal?.aborted) throw new CancelledError();
+  const exitCode = await exitCodeOf(execution, doing, signal);
+  return { exitCode, stdout: kept.stdout.bytes(), stderr: kept.stderr.bytes() };
+}
+
+/** Ends a stream that stays open and silent although its command is over. */
+async function watchForEnd(
+  docker: Docker,
+  execution: Docker.Exec,
+  ended: AbortSignal,
+  silentMs: () => number,
+  onDrained: () => void,
+): Promise<void> {
+  try {
+    for (;;) {
+      await delay(execPollMs, undefined, { signal: ended });
+      if (silentMs() < execDrainMs) continue;
+      const { Running } = await docker.getExec(execution.id).inspect();
+      if (!Running && silentMs() >= execDrainMs) return onDrained();
+    }
+  } catch {
+    // Aborted: the stream ended by itself. An engine that is gone ends the stream by itself too.
+  }
+}
