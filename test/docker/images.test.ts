@@ -79,13 +79,17 @@ describe('building', () => {
       failure: 'build-failed',
       message: expect.stringMatching(/NONSENSE/i),
     });
-    const missing = await build(await context({ Dockerfile: 'FROM localhost:1/nowhere/none:1\n' })).catch(
-      (error: EngineError) => error,
-    );
-    expect(missing).toMatchObject({
-      failure: 'build-failed',
-      message: expect.stringContaining('localhost:1'),
-    });
+    for (const more of ['', 'RUN --mount=type=tmpfs,target=/s true\n']) {
+      const missing = await build(
+        await context({ Dockerfile: `FROM localhost:1/nowhere/none:1\n${more}` }),
+      ).catch((error: EngineError) => error);
+      expect(missing).toMatchObject({
+        failure: 'pull-failed',
+        message: expect.stringContaining(
+          "The Dockerfile's base image localhost:1/nowhere/none:1 is not on this machine and cannot be pulled: ",
+        ),
+      });
+    }
   });
 
   test('what BuildKit alone understands is built with it, its output shown', async () => {

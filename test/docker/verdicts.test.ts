@@ -48,6 +48,18 @@ describe('the verdicts', () => {
     });
   });
 
+  test('an image without bash cannot run test.sh, and that is not the submission', async () => {
+    const bare = await lab.task(
+      { dockerfile: `${shellDockerfile}RUN rm /bin/bash /usr/bin/bash 2>/dev/null; true\n` },
+      'bare-task',
+    );
+    expect(await lab.gradeFolder(bare)).toMatchObject({
+      verdict: 'not graded',
+      reason: 'bash-missing',
+      explanation: { cause: 'task' },
+    });
+  });
+
   test('the reference solution is', async () => {
     const result = await lab.grade(task, { kind: 'solution' });
     expect(result).toMatchObject({ verdict: 'resolved', evidence: { source: 'solution' } });

@@ -42,7 +42,7 @@ export async function followProgress(
     if (event.id === 'moby.buildkit.trace') {
       for (const message of buildKitLines(event.aux, seen)) say(message);
     } else if (event.error !== undefined) {
-      throw new EngineError(failure, failureMessage(event.errorDetail?.message ?? event.error, tail));
+      throw progressError(failure, event.errorDetail?.message ?? event.error, tail);
     } else if (event.stream !== undefined) {
       say(event.stream);
     } else if (event.status !== undefined) {
@@ -69,6 +69,34 @@ function buildKitLines(aux: unknown, seen: Set<string>): string[] {
     .map(({ name }) => name);
   for (const name of fresh) seen.add(name);
   return [...fresh, ...output, ...steps.flatMap(({ error }) => (error ? [`ERROR: ${error}`] : []))];
+}
+
+/** A build that fails at a FROM is for want of an image, not of a better Dockerfile. */
+function progressError(
+  failure: 'build-failed' | 'pull-failed',
+  message: string,
+  tail: readonly string[],
+): EngineError {
+  const base = failure === 'build-failed' ? missingBase(message, tail) : undefined;
+  if (base === undefined) return new EngineError(failure, failureMessage(message, tail));
+  return new EngineError(
+    'pull-failed',
+    `The Dockerfile's base image ${base} is not on this machine and cannot be pulled: ${message.trim()}`,
+  );
+}
+
+/** How BuildKit ends where a base image cannot be had. */
+const unresolved =
+  /failed to (?:create LLB definition|resolve source metadata)[\s\S]*(?:failed to do request|not found|denied|unauthorized|authoriz|dial tcp|no such host)/;
+const loadingMetadata = '[internal] load metadata for ';
+
+/** The image of the FROM at which a build ended: the classic builder's last step, or BuildKit's own words. */
+function missingBase(message: string, tail: readonly string[]): string | undefined {
+  const step = /^Step \d+\/\d+ : FROM (?:--platform=\S+ )?(\S+)/i.exec(tail.at(-1) ?? '');
+  if (step) return step[1];
+  if (!unresolved.test(message)) return undefined;
+  const loading = tail.findLast((text) => text.startsWith(loadingMetadata));
+  return loading?.slice(loadingMetadata.length).trim();
 }
 
 function failureMessage(message: string, tail: readonly string[]): string {

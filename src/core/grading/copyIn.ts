@@ -27,6 +27,7 @@ const listingBytes = 512 * 1024 * 1024;
 const inspectScript = `
 chmod +x /tests/test.sh 2>/dev/null
 if [ -f /tests/test.sh ]; then echo script >&2; fi
+command -v bash >/dev/null 2>&1 || echo nobash >&2
 if (bash -c 'exec 3<>/dev/tcp/198.51.100.1/80') 2>/tmp/.probe.$$; then echo "connected" >&2; else echo "failed $(head -n 1 /tmp/.probe.$$)" >&2; fi
 rm -f /tmp/.probe.$$
 find "$@" -printf '%y\\t%m\\t%s\\t%T@\\t%l\\0%p\\0' 2>/dev/null || { echo nofind >&2; exit ${noFindExit}; }
@@ -152,6 +153,8 @@ export function preparedFolders(roots: readonly string[], submission: Submission
 /** What the look into the container found. */
 export interface Inspection {
   readonly hasTestScript: boolean;
+  /** What Harbor runs test.sh by (harbor.md §4.5). */
+  readonly hasBash: boolean;
   readonly probe: 'failed as it should' | 'connected';
   readonly probeDetail: string;
   readonly checked: number;
@@ -213,6 +216,7 @@ function inspectionOf(
   const detail = lines.find((line) => line.startsWith('failed'))?.slice('failed '.length) ?? '';
   return {
     hasTestScript: lines.includes('script'),
+    hasBash: !lines.includes('nobash'),
     probe: connected ? 'connected' : 'failed as it should',
     probeDetail: connected ? 'A connection was made.' : detail.replace(/^bash: (?:line \d+: )?/, ''),
     checked: submission.entries.length,

@@ -59,6 +59,11 @@ export const notGradedReasons = {
     text: 'There is no /tests/test.sh in the grade container.',
     nextStep: 'Add tests/test.sh to the task, or bake it into the image of the verifier.',
   },
+  'bash-missing': {
+    cause: 'task',
+    text: "The verifier's image has no bash, and test.sh is run by bash.",
+    nextStep: "Install bash in the image's Dockerfile and grade again.",
+  },
   'test-script-crlf': {
     cause: 'task',
     text: 'tests/test.sh has Windows line endings, so Linux cannot run it.',

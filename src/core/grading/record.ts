@@ -137,8 +137,15 @@ export class GradeRecord {
     }
   }
 
-  submission({ sha256, bytes, entries, skipped }: Submission): void {
+  submission({ sha256, bytes, entries, skipped, wrappedIn }: Submission): void {
     this.evidence({ submission: { sha256, bytes, entries: entries.length, skipped } });
+    if (wrappedIn !== undefined)
+      this.marks([
+        {
+          rule: 'one-folder',
+          message: `All that the archive holds is in one folder, "${wrappedIn}", and was graded there. If that folder is the workspace, grade an archive of its content (tar -C ${wrappedIn} .).`,
+        },
+      ]);
     if (skipped.length > 0)
       this.marks([
         {

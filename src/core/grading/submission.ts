@@ -26,6 +26,8 @@ export interface Submission {
   readonly entries: readonly TarHeader[];
   /** What was not taken, with what it is. */
   readonly skipped: readonly string[];
+  /** The one folder that holds everything, of a tar that may have been meant to be that folder's content. */
+  readonly wrappedIn?: string;
 }
 
 export interface TakeOptions {
@@ -96,7 +98,9 @@ export async function submissionFromTar(file: string, options: TakeOptions): Pro
     const names = await listNames(file, options.signal);
     // An archive of nothing is an empty workdir.
     if (names.length === 0) return await emptySubmission(options);
-    return await keep(readTar(await openTar(file)), layoutOf(names, options.roots), [], options);
+    const { rename, wrappedIn } = layoutOf(names, options.roots);
+    const submission = await keep(readTar(await openTar(file)), rename, [], options);
+    return wrappedIn === undefined ? submission : { ...submission, wrappedIn };
   } catch (error) {
     throw unreadable(file, error) ?? error;
   }
@@ -259,16 +263,21 @@ function unreadable(file: string, error: unknown): NotGradedError | undefined {
 }
 
 /** Where a user's tar puts the workdir; decided over all names, so that both layouts work. */
-function layoutOf(names: readonly string[], roots: readonly string[]): (name: string) => string | undefined {
+function layoutOf(
+  names: readonly string[],
+  roots: readonly string[],
+): { readonly rename: (name: string) => string; readonly wrappedIn?: string } {
   const workdir = rootName(roots[0] ?? '/');
   const base = toBinary(path.posix.basename(roots[0] ?? '/'));
   const all = (test: (name: string) => boolean): boolean => names.every(test);
   // "tar -C workspace ." has the workspace itself as an entry, whatever its only folder is called.
-  if (names.includes('.')) return (name) => `${workdir}/${name}`;
+  const content = { rename: (name: string) => `${workdir}/${name}` };
+  if (names.includes('.')) return content;
   const below = (root: string) => (name: string) => name === root || name.startsWith(`${root}/`);
-  if (all((name) => roots.map(rootName).some((root) => below(root)(name)))) return (name) => name;
-  if (all(below(base))) return (name) => `${workdir}${name.slice(base.length)}`;
-  return (name) => `${workdir}/${name}`;
+  if (all((name) => roots.map(rootName).some((root) => below(root)(name)))) return { rename: (name) => name };
+  if (all(below(base))) return { rename: (name) => `${workdir}${name.slice(base.length)}` };
+  const first = names[0]?.split('/')[0] ?? '';
+  return all(below(first)) && names.length > 1 ? { ...content, wrappedIn: fromBinary(first) } : content;
 }
 
 async function listNames(file: string, signal: AbortSignal): Promise<string[]> {

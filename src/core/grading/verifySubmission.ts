@@ -242,6 +242,7 @@ function requireArrival(inspection: Inspection, record: GradeRecord): void {
       `The submission did not arrive whole: ${inspection.differing.slice(0, 3).join('; ')}.`,
     );
   if (!inspection.hasTestScript) throw new NotGradedError('test-script-missing');
+  if (!inspection.hasBash) throw new NotGradedError('bash-missing');
 }
 
 async function hasSetup(input: VerifyInput): Promise<boolean> {

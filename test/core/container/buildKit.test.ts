@@ -115,6 +115,22 @@ describe('following a build or pull', () => {
     expect(error?.message).toMatch(/^The command returned a non-zero code: 7\nline 10\n[\s\S]*line 29$/);
   });
 
+  test('a base image that cannot be pulled is told from a Dockerfile that does not build', async () => {
+    const at = (from: string) =>
+      follow('build-failed', { stream: `Step 1/3 : ${from}\n` }, { error: 'pull access denied for nowhere' });
+    expect((await at('FROM --platform=linux/amd64 nowhere:1 AS build')).error).toMatchObject({
+      failure: 'pull-failed',
+      message: expect.stringContaining('base image nowhere:1 is not on this machine'),
+    });
+    expect((await at('RUN FROM nowhere')).error?.failure).toBe('build-failed');
+    const parse = await follow(
+      'build-failed',
+      { id: 'moby.buildkit.trace', aux: trace(step('[internal] load metadata for base:1', [started])) },
+      { error: 'failed to solve: failed to create LLB definition: dockerfile parse error line 2' },
+    );
+    expect(parse.error?.failure).toBe('build-failed');
+  });
+
   test('an error without details, of a pull', async () => {
     const { error } = await follow('pull-failed', { error: 'toomanyrequests' });
     expect(error).toMatchObject({ failure: 'pull-failed', message: 'toomanyrequests' });

@@ -164,6 +164,18 @@ describe('a tar', () => {
     expect(names(submission)).toContain('srv/app/app/main.py');
   });
 
+  test('a tar of one folder of another name is taken as it is, and says so', async () => {
+    const folder = await workspace();
+    const parent = path.basename(folder);
+    const wrapped = await submissionFromTar(
+      await tarOf(['-C', path.dirname(folder), parent], folder),
+      take(),
+    );
+    expect(wrapped.wrappedIn).toBe(parent);
+    expect(names(wrapped)).toContain(`srv/app/${parent}/setup.sh`);
+    expect((await submissionFromTar(await tarOf(['.'], folder), take())).wrappedIn).toBeUndefined();
+  });
+
   test('gzipped, by its content and not by its name; hard links are kept', async () => {
     const file = path.join(temp.dir, 'odd.name');
     const entries = [fileEntry('a', 'x'), plainEntry({ type: 'hardlink', name: 'b', linkName: 'a' })];
