@@ -6,7 +6,7 @@ const test = suite('tools');
 
 test('parse prints indented JSON and reads every kind of input', async (t) => {
   t.write('g.tdl', '\uFEFFs = items:("x" -> {a: [], b: {}, c: [1, {d: "é\\n"}]})* rest:<[^x]*>; word2 = <.+>;');
-  t.write('in.txt', '\uFEFFx');
+  t.write('in.txt', '\uFEFFx\n\té');
   const pretty = `{
   "items": [
     {
@@ -20,13 +20,11 @@ test('parse prints indented JSON and reads every kind of input', async (t) => {
       ]
     }
   ],
-  "rest": ""
+  "rest": "\\n\\té"
 }
 `;
-  await t.prints(pretty, ['parse', 'g.tdl', 'in.txt']);
-  await t.prints(pretty, ['parse', 'g.tdl', '-'], { stdin: 'x' });
-  await t.prints(pretty, ['parse', 'g.tdl'], { stdin: 'x', env: { LANG: 'C', LC_ALL: 'C' } });
-  await t.prints('{"items":[],"rest":""}\n', ['parse', '--compact', 'g.tdl', '--text', '']);
+  await t.prints(pretty, ['parse', 'g.tdl', '-'], { stdin: 'x\n\té', env: { LANG: 'C', LC_ALL: 'C' } });
+  await t.prints('{"items":[],"rest":""}\n', ['parse', '--compact', 'g.tdl', '--text', ''], { stdin: 'x' });
   await t.prints('"--é"\n', ['parse', '-t', '--é', '--rule=word2', 'g.tdl']);
   await t.prints('', ['parse', 'g.tdl', 'in.txt', '-o', 'out.json']);
   t.equal(t.read('out.json'), pretty, 'the file of -o');
@@ -37,14 +35,14 @@ test('parse prints indented JSON and reads every kind of input', async (t) => {
 });
 
 test('errors leave the output file alone and name the input', async (t) => {
-  t.write('g.tdl', 's = "x" | "y" -> int("y");');
+  t.write('g.tdl', 's = "x" | "y" z; z = "z" -> int("y");');
   t.write('sub/in.txt', 'z');
-  await t.prints('', ['parse', 'g.tdl', '-t', 'x', '--output', 'out.json']);
-  await t.fails('sub/in.txt:1:1: parse error: expected "x", "y", found "z"', ['parse', 'g.tdl', 'sub/in.txt', '-o', 'out.json']);
-  await t.fails('<stdin>:1:1: action error: ', ['parse', 'g.tdl', '-o', 'out.json'], { stdin: 'y' });
+  t.write('out.json', '"x"\n');
+  await t.fails('sub/in.txt:1:1: parse error: expected "x", "y", found "z"', ['tree', 'g.tdl', 'sub/in.txt', '--output', 'out.json']);
+  await t.fails('<text>:1:2: action error: ', ['parse', 'g.tdl', '-o', 'out.json', '-t', 'yz']);
   t.equal(t.read('out.json'), '"x"\n', 'the file of -o after errors');
   t.write('g.tdl', 's = t;');
-  await t.fails('../g.tdl:1:5: name error: ', ['tree', '../g.tdl', '-t', 'x'], { cwd: `${t.cwd}/sub` });
+  await t.fails('../g.tdl:1:5: name error: ', ['rules', '../g.tdl'], { cwd: `${t.cwd}/sub` });
 });
 
 test('tree shows the rules that took part', async (t) => {
@@ -74,7 +72,6 @@ test('tree shows the rules that took part', async (t) => {
 `,
     ['tree', 'g.tdl', '-t', '1 + -( 2 ) ; a\n" =  b"c  '],
   );
-  await t.prints('mark 1:1-1:1\n', ['tree', 'g.tdl', '-r', 'mark', '-t', '  ']);
 });
 
 test('check warns about unused rules', async (t) => {
@@ -91,8 +88,6 @@ g.tdl:2:21: warning: unused rule "found"
 g.tdl:2:45: warning: unused rule "loop"
 g.tdl:4:1: warning: unused rule "wasted"
 `;
-  await t.prints(`${warnings}ok\n`, ['check', 'g.tdl']);
-  await t.prints(warnings, ['check', '--strict', 'g.tdl'], { status: 1 });
   t.write('one.tdl', 's = "s" s?;');
   await t.prints('ok\n', ['check', '--strict', 'one.tdl']);
   await t.prints(`lib.tdl:1:10: warning: unused rule "unused"\n${warnings}ok\n`, ['check', 'lib.tdl', 'one.tdl', 'g.tdl']);
@@ -169,14 +164,11 @@ test l.x "" fails; # the
 # end
 `;
   t.write('g.tdl', messy);
-  await t.prints(canonical, ['format', 'g.tdl']);
   await t.prints('', ['format', '--check', 'g.tdl'], { status: 1 });
-  t.equal(t.read('g.tdl'), messy, 'the file after format and format --check');
+  t.equal(t.read('g.tdl'), messy, 'the file after format --check');
   await t.prints('', ['format', '-w', 'g.tdl']);
   t.equal(t.read('g.tdl'), canonical, 'the file after format -w');
   await t.prints('ok\n', ['format', 'g.tdl', '--check']);
-  t.write('g.tdl', '# only\r\n\r\n\r\n# comments');
-  await t.prints('# only\n\n# comments\n', ['format', 'g.tdl']);
   t.write('bad.tdl', 's = ;');
   await t.fails('bad.tdl:1:5: syntax error: ', ['format', '--write', 'bad.tdl']);
 });
@@ -191,8 +183,12 @@ test('format writes literals in canonical form', async (t) => {
     ['a . b  a.b a .b', 'a . b a.b a . b'],
     ['[ \\\'\\"#;]"#"', '[ \'"#;] "#"'],
   ];
-  t.write('g.tdl', pairs.map(([source], index) => `s${index}=${source};`).join(''));
-  await t.prints(pairs.map(([, text], index) => `s${index} = ${text};\n`).join(''), ['format', 'g.tdl']);
+  const comments = '# only\r\n\r\n\r\n# comments';
+  const source = `${comments}\n${pairs.map(([text], index) => `s${index}=${text};`).join('')}\n${comments}`;
+  const lines = pairs.map(([, text], index) => `s${index} = ${text};\n`).join('');
+  t.write('g.tdl', source);
+  await t.prints(`# only\n\n# comments\n${lines}# only\n\n# comments\n`, ['format', 'g.tdl']);
+  t.equal(t.read('g.tdl'), source, 'the file after format');
 });
 
 test('rules describes every rule', async (t) => {
@@ -233,8 +229,6 @@ test s "c" fails 1:1;
 test
   u.s "never" => "never";
 `;
-  t.write('g.tdl', good);
-  await t.prints('g.tdl:3: ok\ng.tdl:3: ok\ng.tdl:4: ok\ng.tdl:5: ok\ng.tdl:5: ok\ng.tdl:6: ok\ng.tdl:7: ok\n7 of 7 tests passed\n', ['test', 'g.tdl']);
   t.write('bad.tdl', `${good}test s "b" => {x: 1}; test n "1" => "1"; test n "1" fails;\ntest n "1x" fails 1:1; test s "c" => 1;\ntest s "a2" => {n: 2};`);
   const result = await t.run(['test', 'bad.tdl']);
   t.equal(result.code, 5, 'exit status of test');
@@ -242,8 +236,8 @@ test
   const details = lines.filter((line) => line.startsWith('  '));
   t.equal(details.length >= 5, true, 'lines about the failed tests');
   t.equal(
-    lines.filter((line) => !line.startsWith('  ')).slice(7),
-    ['bad.tdl:9: failed', 'bad.tdl:9: failed', 'bad.tdl:9: failed', 'bad.tdl:10: failed', 'bad.tdl:10: failed', 'bad.tdl:11: ok', '8 of 13 tests passed', ''],
+    lines.filter((line) => !line.startsWith('  ')),
+    [...[3, 3, 4, 5, 5, 6, 7].map((line) => `bad.tdl:${line}: ok`), 'bad.tdl:9: failed', 'bad.tdl:9: failed', 'bad.tdl:9: failed', 'bad.tdl:10: failed', 'bad.tdl:10: failed', 'bad.tdl:11: ok', '8 of 13 tests passed', ''],
     'results of the tests',
   );
   t.write('none.tdl', 's = "s";');
@@ -279,7 +273,6 @@ list(item) = "[" items:item* by "," trailing "]" -> $items;
   const input = "; settings\n[main]\n  name = 'T\\u00e9st'  ; the name\n  debug=on\n[limits]\nports = [80, [443, 'x'],]\r\nsize = 10\n";
   await t.prints('conf.tdl:9: ok\nconf.tdl:10: ok\nconf.tdl:11: ok\n3 of 3 tests passed\n', ['test', 'conf.tdl']);
   await t.prints('{"main":{"name":"Tést","debug":true},"limits":{"ports":[80,[443,"x"]],"size":10}}\n', ['parse', 'conf.tdl', '--compact'], { stdin: input });
-  await t.fails('<stdin>:4:9: parse error: expected a value, found "o"', ['parse', 'conf.tdl'], { stdin: input.replace('=on', '=ona') });
   await t.fails('<stdin>:6:23: parse error: expected ",", "]", found "}"', ['parse', 'conf.tdl'], {
     stdin: input.replace("'x'],]", "'x'}"),
   });

@@ -15,7 +15,8 @@ rm -f "$logs/reward.txt" "$logs/reward.json" "$logs/ctrf.json"
 git config --system --add safe.directory '*' 2>/dev/null
 
 exec 3>&1
-coproc RUNNER { cd / && exec env -i PATH=/usr/bin:/bin /usr/bin/node "$here/run.mjs" "$logs/ctrf.json" >&3 2>&1 3>&-; }
+# The limits (files of 32 MB, no core dumps) hold for the runner and what it starts.
+coproc RUNNER { cd / && ulimit -f 32768 -c 0 && exec env -i PATH=/usr/bin:/bin /usr/bin/node "$here/run.mjs" "$logs/ctrf.json" >&3 2>&1 3>&-; }
 runner=$RUNNER_PID
 exec {go}>&"${RUNNER[1]}"
 for _ in {1..200}; do

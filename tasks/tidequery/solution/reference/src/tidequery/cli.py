@@ -27,6 +27,13 @@ class ArgumentParser(argparse.ArgumentParser):
         raise TideError("usage", message)
 
 
+class HelpFormatter(argparse.HelpFormatter):
+    """A given width spares every start the import of what measures the terminal."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=100)
+
+
 def add_project_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--project", metavar="FILE", help="use this project file")
     command.add_argument(
@@ -53,12 +60,19 @@ def build_parser() -> ArgumentParser:
         prog="tidequery",
         description="Pipeline queries over CSV and JSON Lines files.",
         allow_abbrev=False,
+        formatter_class=HelpFormatter,
     )
     root.add_argument("--version", action="version", version=f"tidequery {__version__}")
     commands = root.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
     def command(name: str, text: str) -> ArgumentParser:
-        return commands.add_parser(name, help=text, description=text, allow_abbrev=False)
+        return commands.add_parser(
+            name,
+            help=text,
+            description=text,
+            allow_abbrev=False,
+            formatter_class=HelpFormatter,
+        )
 
     run = command("run", "run a query")
     add_query_options(run)
