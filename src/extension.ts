@@ -5,14 +5,10 @@ import { createAttempts } from '#vscode/attempts/joinAttempts.ts';
 import { addCorpus } from '#vscode/commands/addCorpus.ts';
 import { cancelGrade } from '#vscode/commands/cancelGrade.ts';
 import { checkEngine } from '#vscode/commands/checkEngine.ts';
-import { deleteGrade } from '#vscode/commands/deleteGrade.ts';
 import { grade } from '#vscode/commands/grade.ts';
 import { gradeEmpty } from '#vscode/commands/gradeEmpty.ts';
 import { gradeSolution } from '#vscode/commands/gradeSolution.ts';
 import { harborCheck } from '#vscode/commands/harborCheck.ts';
-import { openGrade } from '#vscode/commands/openGrade.ts';
-import { openGradeFolder } from '#vscode/commands/openGradeFolder.ts';
-import { openGradeLog } from '#vscode/commands/openGradeLog.ts';
 import { openSettings } from '#vscode/commands/openSettings.ts';
 import { openSpec } from '#vscode/commands/openSpec.ts';
 import { refresh } from '#vscode/commands/refresh.ts';
@@ -20,14 +16,16 @@ import { registerCommands } from '#vscode/commands/registerCommands.ts';
 import { removeCorpus } from '#vscode/commands/removeCorpus.ts';
 import { createErrorReporter } from '#vscode/commands/reportError.ts';
 import { showLog as showLogCommand } from '#vscode/commands/showLog.ts';
+import { storedGradeCommands } from '#vscode/commands/storedGradeCommands.ts';
 import { listCorpusFolders } from '#vscode/corpora/corpusFolders.ts';
 import { TaskIndex } from '#vscode/corpora/taskIndex.ts';
 import { gradeScheme, readGradeDocument } from '#vscode/documents/gradeLog.ts';
 import { registerReadonlyFiles } from '#vscode/documents/readonlyFiles.ts';
 import { EngineStatus } from '#vscode/engine/engineStatus.ts';
 import { GradeIndex } from '#vscode/grades/gradeIndex.ts';
+import { KeptIndex } from '#vscode/grades/keptIndex.ts';
 import { GradeQueue } from '#vscode/grading/gradeQueue.ts';
-import { createConnect, createGrader, gradeStore, taskReader } from '#vscode/joinCore.ts';
+import { createConnect, createGrader, createKept, gradeStore, taskReader } from '#vscode/joinCore.ts';
 import { createNotifier } from '#vscode/notify.ts';
 import { corporaSetting } from '#vscode/settings/corpora.ts';
 import { showBundledTasksSetting } from '#vscode/settings/showBundledTasks.ts';
@@ -66,22 +64,24 @@ export function activate(context: vscode.ExtensionContext): TestApi | undefined 
   const index = own(new TaskIndex({ reader: taskReader, folders, log: channel }));
   const grades = own(new GradeIndex(gradeStore(storeDir), channel));
   const engine = own(new EngineStatus(createConnect(channel), channel));
+  const kept = own(new KeptIndex(createKept(engine), channel));
   const queue = own(new GradeQueue());
   const attempts = own(createAttempts({ engine, storeDir, log: channel }));
-  const tree = own(new TasksTree({ index, grades, queue, attempts }));
-  const view = own(createTasksView({ tree, index, engine, queue, log: channel }));
+  const tree = own(new TasksTree({ index, grades, queue, attempts, kept }));
+  const view = own(createTasksView({ tree, index, engine, queue, kept, log: channel }));
   const tests: HiddenTests = own(new HiddenTests((...request) => rerun(...request)));
   own(index.onDidChange(() => tests.sync(index.tasks)));
   own(watchTasks(index, grades));
 
   const grading = {
     ...{ index, queue, grades, tests, notifier, reportError, showLog, log: channel },
+    ...{ attempts, kept },
     grader: createGrader({ engine, storeDir, log: channel }),
     memory: context.workspaceState,
     revealTask: view.revealTask,
   };
   const rerun = gradeAgain(grading);
-  const workspace = own(registerWorkspace({ ...grading, attempts, reader: taskReader }));
+  const workspace = own(registerWorkspace({ ...grading, reader: taskReader }));
   stop = () => Promise.all([queue.stop(), workspace.stop()]);
 
   own(registerTaskToml(channel));
@@ -90,7 +90,8 @@ export function activate(context: vscode.ExtensionContext): TestApi | undefined 
     registerCommands(
       {
         ...workspace.commands,
-        'e2eSwe.refresh': refresh({ index, grades, attempts }),
+        ...storedGradeCommands(grading),
+        'e2eSwe.refresh': refresh(grading),
         'e2eSwe.addCorpus': addCorpus({ index, notifier }),
         'e2eSwe.removeCorpus': removeCorpus({ index }),
         'e2eSwe.openSpec': openSpec(grading),
@@ -98,11 +99,7 @@ export function activate(context: vscode.ExtensionContext): TestApi | undefined 
         'e2eSwe.gradeSolution': gradeSolution(grading),
         'e2eSwe.gradeEmpty': gradeEmpty(grading),
         'e2eSwe.cancelGrade': cancelGrade({ queue, notifier }),
-        'e2eSwe.openGrade': openGrade(grading),
-        'e2eSwe.openGradeLog': openGradeLog(grading),
-        'e2eSwe.openGradeFolder': openGradeFolder(grading),
         'e2eSwe.harborCheck': harborCheck({ ...grading, engine }),
-        'e2eSwe.deleteGrade': deleteGrade(grading),
         'e2eSwe.checkEngine': checkEngine({ engine, notifier, showLog }),
         'e2eSwe.openSettings': openSettings(context.extension.id),
         'e2eSwe.showLog': showLogCommand({ showLog }),

@@ -3,6 +3,7 @@ import { Attempts } from '#core/attempt/attempts.ts';
 import { runCommand } from '#core/attempt/runCommand.ts';
 import { connectEngine } from '#core/container/connect.ts';
 import { loadTask } from '#core/task/load.ts';
+import { devcontainerCommand, probeCommand } from './attemptAttach.ts';
 import { type AttemptCommandContext, oneId, requireYes } from './attemptContext.ts';
 import { gradeAttemptCommand, submitAttemptCommand } from './attemptGrade.ts';
 import { renderAttempt, renderAttemptRow } from './attemptRender.ts';
@@ -19,10 +20,12 @@ const commands: Readonly<
   'try-setup': trySetup,
   submit: submitAttemptCommand,
   'give-up': giveUp,
+  devcontainer: devcontainerCommand,
+  probe: probeCommand,
   delete: remove,
 };
 
-/** `e2e-swe attempt (start|list|show|exec|grade|try-setup|submit|give-up|delete) …` */
+/** `e2e-swe attempt (start|list|show|exec|grade|try-setup|submit|give-up|devcontainer|probe|delete) …` */
 export async function attemptCommand(args: string[], context: CliContext): Promise<number> {
   const [name = '', ...rest] = args;
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
@@ -92,10 +95,12 @@ async function exec(args: string[], context: AttemptCommandContext): Promise<num
   const [id, ...command] = positionals;
   if (id === undefined || command.length === 0)
     throw new UsageError('Name one attempt and a command: attempt exec ID -- CMD…');
+  const refused = `The attempt ${id} is over, or open in another window: nothing can be run in it.`;
+  // Not opened beside that window: whatever is started in there could meet its freeze.
+  if (await context.attempts.whoHas(id)) throw new UsageError(refused);
   const open = await context.attempts.open(id, context.signal);
   try {
-    if (open.readOnly)
-      throw new UsageError(`The attempt ${id} is over, or open in another window: nothing can be run in it.`);
+    if (open.readOnly) throw new UsageError(refused);
     const { user, workdir } = open.record;
     const input = values.interactive ? process.stdin : undefined;
     const onOutput = async (data: Buffer, stream: 'stdout' | 'stderr'): Promise<void> => {

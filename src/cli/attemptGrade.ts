@@ -11,10 +11,11 @@ const options = {
 
 /** `e2e-swe attempt grade ID` */
 export async function gradeAttemptCommand(args: string[], context: AttemptCommandContext): Promise<number> {
-  const { values, positionals } = parseCommand(args, options);
+  const { values, positionals } = parseCommand(args, { ...options, 'keep-working': { type: 'boolean' } });
   const id = oneId(positionals);
   await showWhatStays(id, context);
-  return follow(context.attempts.grade(id, gradeOptions(values), context.signal), values.json, context);
+  const how = { ...gradeOptions(values), keepWorking: values['keep-working'] ?? false };
+  return follow(context.attempts.grade(id, how, context.signal), values.json, context);
 }
 
 /** `e2e-swe attempt submit ID --yes` */

@@ -14,6 +14,7 @@ export function renderAttempt(record: AttemptRecord, dir: string): string {
     `${record.id}: ${record.state}`,
     `  task     ${record.task.name} (${record.task.path})`,
     `  workdir  ${record.workdir}${record.user ? `, as ${record.user}` : ''}`,
+    `  mode     ${record.mode}`,
     `  image    ${record.image.reference}`,
     `  volume   ${record.volume}`,
     `  folder   ${dir}`,

@@ -1,5 +1,7 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
+import { AttemptStore } from '#core/attempt/attemptStore.ts';
+import { requireNoAttempt } from '#core/attempt/hiddenTests.ts';
 import { errorMessage } from '#core/base/errors.ts';
 import type { Log } from '#core/base/log.ts';
 import { connectEngine } from '#core/container/connect.ts';
@@ -7,7 +9,9 @@ import type { ContainerEngine } from '#core/container/engine.ts';
 import { reapContainers } from '#core/container/reaper.ts';
 import { gradeEntry } from '#core/grading/gradeEntry.ts';
 import type { GradeEvent, GradeResult, SubmissionSource } from '#core/grading/types.ts';
+import { contentDigest } from '#core/task/digest.ts';
 import { loadTask } from '#core/task/load.ts';
+import type { Task } from '#core/task/types.ts';
 import {
   type CliContext,
   exitCodes,
@@ -37,6 +41,7 @@ export async function gradeCommand(args: string[], context: CliContext): Promise
   const source = sourceOf(values);
   const entry = await loadTask(taskFolder(task));
   const log = stderrLog(context);
+  if (values.keep && entry.task) await refuseWhileAttempted(entry.task, context);
   const events = gradeEntry(
     entry,
     source,
@@ -63,6 +68,12 @@ export async function gradeCommand(args: string[], context: CliContext): Promise
     unresolved: exitCodes.unresolved,
     'not graded': exitCodes.notGraded,
   }[result.verdict];
+}
+
+/** A kept container can be looked into by whoever builds at the same task. */
+async function refuseWhileAttempted(task: Task, context: CliContext): Promise<void> {
+  const records = await new AttemptStore(storeFolder(context.env)).list();
+  requireNoAttempt(records, { name: task.name, path: task.dir, digest: await contentDigest(task.dir) });
 }
 
 /** Grade containers that a dead run left go at the next grade, in the background. */

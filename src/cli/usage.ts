@@ -8,7 +8,7 @@ export const usage = `e2e-swe: build and judge whole repositories from a spec
       --out DIR         keep logs, reports and the submission there (an empty folder, else a new one in it)
       --json            print the result as one JSON object
       --timeout SEC     end the tests after SEC seconds instead of [verifier].timeout_sec
-      --keep            leave the container running, for a look inside
+      --keep            keep the container, for a look inside; refused while an attempt at the task is under way
       --live            show the tests' output while they run
       --allow-host-env  let the task read the host variables that it names
 
@@ -18,12 +18,17 @@ export const usage = `e2e-swe: build and judge whole repositories from a spec
       List the attempts; show where one stands, its history and its grades.
   e2e-swe attempt exec [-i] ID -- CMD…
       Run a command in the workspace; its exit code is the result. -i passes standard input on.
-  e2e-swe attempt grade ID [--json] [--live] [--allow-host-env]
-      Freeze the workspace while its submission is taken, and grade that as above.
+  e2e-swe attempt grade ID [--keep-working] [--json] [--live] [--allow-host-env]
+      Freeze the workspace while it is graded as above; with --keep-working, only while its submission is taken.
   e2e-swe attempt try-setup ID
       Run the workspace's setup.sh, and nothing else, in a fresh container; lists what it changed.
   e2e-swe attempt submit ID --yes [--json] [--live] [--allow-host-env]
       Keep the final submission and grade it: the attempt is over.
+  e2e-swe attempt devcontainer ID [--json]
+      Write a devcontainer.json for the workspace, outside of it, and print its path; the attempt counts as attached.
+  e2e-swe attempt probe ID [--scrub] [--json]
+      List ways out of the container, as an attached editor opens them; --scrub removes what can be removed.
+      Exit code 0 nothing leads out, 1 something does.
   e2e-swe attempt give-up ID --yes | delete ID --yes
       End it without a submission; remove its container, files, submissions and grades.
 

@@ -8,6 +8,8 @@ export interface ContextKeys {
   'e2eSwe.grading': boolean;
   /** An attempt's workspace is open in this window. */
   'e2eSwe.inWorkspace': boolean;
+  /** That workspace is frozen for an interim grade. */
+  'e2eSwe.frozenForGrade': boolean;
 }
 
 const everyKey = {
@@ -15,6 +17,7 @@ const everyKey = {
   'e2eSwe.engineState': true,
   'e2eSwe.grading': true,
   'e2eSwe.inWorkspace': true,
+  'e2eSwe.frozenForGrade': true,
 } as const satisfies Record<keyof ContextKeys, true>;
 
 /** For the test that compares them with the manifest. */

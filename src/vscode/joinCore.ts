@@ -2,12 +2,12 @@
  * Joins the adapters' ports to core. Core is loaded at its first use: dockerode and the schema library cost more
  * time than the rest of the activation together.
  */
-import { errorMessage } from '#core/base/errors.ts';
+import { errorMessage, UserError } from '#core/base/errors.ts';
 import type { Log } from '#core/base/log.ts';
-import type { ContainerEngine } from '#core/container/engine.ts';
+import { type ContainerEngine, EngineError } from '#core/container/engine.ts';
 import type { EngineStatus } from './engine/engineStatus.ts';
 import { askForHostVariables } from './grading/askForHostVariables.ts';
-import type { Grader, GradeStore, TaskReader } from './ports.ts';
+import type { Grader, GradeStore, KeptContainers, TaskReader } from './ports.ts';
 import { dockerHostSetting } from './settings/dockerHost.ts';
 import { verifierTimeoutSetting } from './settings/verifierTimeoutSeconds.ts';
 
@@ -64,6 +64,25 @@ async function sweep(engine: ContainerEngine, log: Log): Promise<void> {
   }
 }
 
+/** The engine keeps them; a failure of it comes as a `UserError`. */
+export function createKept(status: EngineStatus<ContainerEngine>): KeptContainers {
+  const ask = async <T>(
+    work: (core: typeof import('#core/grading/keptContainers.ts'), engine: ContainerEngine) => Promise<T>,
+  ): Promise<T> => {
+    try {
+      return await work(await import('#core/grading/keptContainers.ts'), await status.connect());
+    } catch (error) {
+      if (!(error instanceof EngineError)) throw error;
+      throw new UserError(error.message, { nextStep: 'Check the container engine.', cause: error });
+    }
+  };
+  return {
+    list: () => ask(async (core, engine) => (await core.listKept(engine)).map(({ gradeDir }) => gradeDir)),
+    open: (gradeDir) => ask((core, engine) => core.openKept(engine, gradeDir)),
+    remove: (gradeDir) => ask((core, engine) => core.removeKept(engine, gradeDir)),
+  };
+}
+
 export interface GraderDeps {
   readonly engine: EngineStatus<ContainerEngine>;
   readonly storeDir: () => string;
@@ -72,12 +91,13 @@ export interface GraderDeps {
 
 /** Grades with a connection of its own, closed at the end. */
 export function createGrader({ engine: status, storeDir, log }: GraderDeps): Grader {
-  return async function* grade(task, source, signal) {
+  return async function* grade(task, source, signal, keep = false) {
     const { gradeTask } = await import('#core/grading/grade.ts');
     const timeoutSec = verifierTimeoutSetting.get();
     const options = {
       storeDir: storeDir(),
       live: true,
+      keep,
       allowHostEnv: (names: readonly string[]) => askForHostVariables(task, names),
       ...(timeoutSec > 0 ? { timeoutSec } : {}),
     };

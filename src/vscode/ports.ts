@@ -1,7 +1,7 @@
 /**
  * What the adapters need of core, as small as they use it. `extension.ts` joins the two; tests give fakes.
  */
-import type { EngineInfo } from '#core/container/engine.ts';
+import type { ContainerHandle, EngineInfo } from '#core/container/engine.ts';
 import type { GradeSummary } from '#core/grading/store.ts';
 import type { GradeEvent, GradeResult, SubmissionSource } from '#core/grading/types.ts';
 import type { Task, TaskEntry } from '#core/task/types.ts';
@@ -23,6 +23,14 @@ export interface GradeStore {
   read(dir: string): Promise<GradeResult>;
 }
 
+/** The kept containers of finished grades, by the grade's folder. */
+export interface KeptContainers {
+  list(): Promise<readonly string[]>;
+  /** Started again where it had ended. Errors: `UserError` where there is none. */
+  open(gradeDir: string): Promise<ContainerHandle>;
+  remove(gradeDir: string): Promise<void>;
+}
+
 /** An engine that answered, as far as the editor uses it itself. */
 export interface Engine {
   info(): Promise<EngineInfo>;
@@ -34,4 +42,6 @@ export type Grader = (
   task: Task,
   source: SubmissionSource,
   signal: AbortSignal,
+  /** Keeps the container for a look inside. */
+  keep?: boolean,
 ) => AsyncGenerator<GradeEvent, void, undefined>;

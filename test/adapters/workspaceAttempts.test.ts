@@ -43,9 +43,12 @@ test('the status bar says the task, the state, and what is wrong with the isolat
   room.add(makeAttempt('one'));
   const session = await sessionOf(room);
   expect(statusText(session).text).toBe('$(edit) alpha: running');
-  session.freeze('Frozen for a test.');
+  room.freezes.fire('setup');
   expect(statusText(session)).toMatchObject({ text: '$(debug-pause) alpha: frozen', isWarning: false });
-  session.thaw();
+  room.freezes.fire('grade');
+  expect(statusText(session).text).toBe('$(debug-pause) alpha: frozen while graded');
+  expect(statusText(session).tooltip).toContain('“Keep working” thaws it');
+  room.freezes.fire(undefined);
   session.record = { ...session.record, state: 'submitted' };
   expect(statusText(session).text).toBe('$(lock) alpha: submitted');
   room.isSecondWindow = true;
@@ -59,8 +62,8 @@ test('the status bar says the task, the state, and what is wrong with the isolat
 });
 
 test('the menu offers nothing that would be refused', async () => {
-  const labels = (record = makeAttempt('one'), readOnly?: string): string =>
-    menuItems({ record, readOnly })
+  const labels = (record = makeAttempt('one'), readOnly?: string, frozen?: string): string =>
+    menuItems({ record, readOnly, frozen, isFrozenForGrade: frozen !== undefined })
       .map(({ label }) => label)
       .join();
   expect(labels()).toContain('Grade workspace');
@@ -70,6 +73,9 @@ test('the menu offers nothing that would be refused', async () => {
   const grades = [{ dir: '/g', verdict: 'resolved', at: '', official: true }] as const;
   const done = labels(makeAttempt('one', { state: 'submitted', grades }), 'The attempt is submitted.');
   expect(done).not.toMatch(/Grade|Submit|Give up/);
+  const frozen = labels(makeAttempt('one'), undefined, 'Frozen.');
+  expect(frozen).toMatch(/Keep working.*Open spec.*Close workspace/);
+  expect(frozen).not.toMatch(/Grade|Submit|terminal|Search/);
 });
 
 test('attempts stand below their task, and a click opens them in a new window', async () => {
@@ -115,7 +121,7 @@ const events: readonly GradeEvent[] = [
   { kind: 'finished', result },
 ];
 
-test('a grade saves, warns of what will not travel, and freezes only while the submission is taken', async () => {
+test('a grade saves, warns of what will not travel, and is frozen throughout', async () => {
   const { run, room, workspace } = await makeWindow(true);
   room.paths = ['/usr/local/bin/tool'];
   const seen: string[] = [];
@@ -125,11 +131,40 @@ test('a grade saves, warns of what will not travel, and freezes only while the s
   expect(fake.savedAll).toBe(1);
   expect(room.calls).toContain('grade one');
   expect(seen.filter((state, at) => state !== seen[at - 1])).toEqual([
-    'The workspace is frozen while the submission is taken.',
+    'The workspace is frozen while it is graded. “Keep working” thaws it once its submission is taken.',
     'runs',
   ]);
   expect(fake.messages.join('\n')).toContain('will not travel: /usr/local/bin/tool.');
   expect(fake.messages.at(-1)).toMatch(/^warning: alpha: Unresolved/);
+});
+
+test('keep working is offered by a notification, the menu and the palette; it thaws while the tests run', async () => {
+  const { run, room, workspace } = await makeWindow(true);
+  room.events = events;
+  const seen: unknown[] = [];
+  room.onGradeEvent = async (event) => {
+    if (event.kind !== 'phase' || event.phase !== 'container') return;
+    const session = workspace.sessions.current('one');
+    seen.push(session?.frozen !== undefined, fake.context.get('e2eSwe.frozenForGrade'));
+    await run('e2eSwe.keepWorking');
+    seen.push(session?.frozen, fake.context.get('e2eSwe.frozenForGrade'));
+  };
+  await run('e2eSwe.gradeAttempt');
+  expect(seen).toEqual([true, true, undefined, false]);
+  expect(room.calls).toContain('keep working one');
+  expect(fake.messages).toContain('info: The workspace is frozen while it is graded. [Keep working]');
+  expect(fake.messages.join()).not.toContain('as soon as its submission is taken');
+});
+
+test('keep working before the submission is taken says that it is remembered', async () => {
+  const { run, room } = await makeWindow(true);
+  room.isSubmissionTaken = false;
+  room.events = events;
+  room.onGradeEvent = async (event) => {
+    if (event.kind === 'phase' && event.phase === 'container') await run('e2eSwe.keepWorking');
+  };
+  await run('e2eSwe.gradeAttempt');
+  expect(fake.messages).toContain('info: The workspace is thawed as soon as its submission is taken.');
 });
 
 test('submitting asks first; afterwards the workspace is read only', async () => {

@@ -1,4 +1,4 @@
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
 import * as vscode from 'vscode';
 import type { Log } from '#core/base/log.ts';
 import { FsError, type FsFailure } from '#core/container/fsChannelErrors.ts';
@@ -112,28 +112,48 @@ test.each([
 test('frozen: changes are refused, known status is told read-only, reads wait for the thaw', async () => {
   await write('a.txt', 'x');
   const session = await sessions.get('one');
-  session.freeze('Frozen for a test.');
-  expect(await refusal(write('a.txt', 'y'))).toBe('Unavailable: Frozen for a test.');
+  room.freezes.fire('comparison');
+  expect(session.frozen).toBeUndefined();
+  room.freezes.fire('grade');
+  expect(await refusal(write('a.txt', 'y'))).toBe(
+    'Unavailable: The workspace is frozen while it is graded. “Keep working” thaws it once its submission is taken.',
+  );
   expect((await files.stat(at('a.txt'))).permissions).toBe(vscode.FilePermission.Readonly);
   const reading = files.readFile(at('a.txt'));
-  session.thaw();
+  room.freezes.fire(undefined);
   expect(Buffer.from(await reading).toString()).toBe('x');
   expect((await files.stat(at('a.txt'))).permissions).toBeUndefined();
+});
+
+test('what wants to look into a frozen workspace waits a moment, then fails with the reason', async () => {
+  vi.useFakeTimers();
+  try {
+    const session = await sessions.get('one');
+    room.freezes.fire('grade');
+    const late = expect(session.requireThawed()).rejects.toThrow('frozen while it is graded');
+    await vi.advanceTimersByTimeAsync(3_100);
+    await late;
+    const soon = session.requireThawed();
+    room.freezes.fire(undefined);
+    await soon;
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 test('what a program in the container does is told while somebody watches, and not while it is frozen', async () => {
   const watching = files.watch(at());
   expect(room.files.watching).toBe(0);
-  const session = await sessions.get('one');
+  await sessions.get('one');
   expect(room.files.watching).toBe(1);
   room.files.changes.fire([
     { kind: 'created', path: '/app/new\xff' },
     { kind: 'deleted', path: '/elsewhere' },
   ]);
   expect(changes).toEqual(['created /one/new\uefff']);
-  session.freeze('Frozen.');
+  room.freezes.fire('setup');
   expect(room.files.watching).toBe(0);
-  session.thaw();
+  room.freezes.fire(undefined);
   expect(room.files.watching).toBe(1);
   watching.dispose();
   watching.dispose();

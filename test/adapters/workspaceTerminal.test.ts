@@ -107,6 +107,7 @@ function makePty() {
     shown: '',
     closed: undefined as string | undefined,
     frozen: undefined as string | undefined,
+    thaw: (): void => undefined,
   };
   const pty = new ContainerPty({
     open: async ({ cols, rows }) => {
@@ -114,7 +115,15 @@ function makePty() {
       return terminal;
     },
     frozenBecause: () => state.frozen,
-    whenThawed: async () => undefined,
+    whenThawed: () =>
+      state.frozen === undefined
+        ? Promise.resolve(true)
+        : new Promise((resolve) => {
+            state.thaw = () => {
+              state.frozen = undefined;
+              resolve(true);
+            };
+          }),
   });
   pty.onDidWrite((text) => {
     state.shown += text;
@@ -151,20 +160,47 @@ test('a lost container is told, and the terminal stays until a key is pressed', 
   expect(state.closed).toBe('undefined');
 });
 
-test('frozen: nothing is typed into it, which is said once', async () => {
+test('frozen: what is typed waits, which is said once a freeze, and is typed once it is thawed', async () => {
   const { pty, calls, state } = makePty();
   pty.open({ columns: 80, rows: 24 });
   await vi.advanceTimersByTimeAsync(0);
   state.frozen = 'Frozen for a grade.';
   pty.handleInput('a');
   pty.handleInput('b');
-  expect(state.shown.match(/Frozen for a grade/g)).toHaveLength(1);
-  state.frozen = undefined;
+  expect(state.shown.match(/Frozen for a grade. What you type waits./g)).toHaveLength(1);
+  expect(calls).toEqual(['open 80x24']);
+  state.thaw();
+  // Before the thaw has come to it, too, everything stays in order.
   pty.handleInput('c');
-  expect(calls).toEqual(['open 80x24', 'write "c"']);
+  await vi.advanceTimersByTimeAsync(0);
+  pty.handleInput('d');
+  expect(calls).toEqual(['open 80x24', 'write "abc"', 'write "d"']);
+  state.frozen = 'Frozen for a grade.';
+  pty.handleInput('rm -r x');
+  pty.handleInput('\u0003');
+  pty.handleInput('ls\n');
+  expect(state.shown.match(/Frozen for a grade/g)).toHaveLength(2);
+  state.thaw();
+  await vi.advanceTimersByTimeAsync(0);
+  expect(calls.at(-1)).toBe('write "\\u0003ls\\n"');
   pty.close();
   await vi.advanceTimersByTimeAsync(0);
   expect(calls.at(-1)).toBe('dispose');
+});
+
+test('a terminal that is opened while it is frozen says so, and opens after the thaw', async () => {
+  const { pty, calls, state } = makePty();
+  state.frozen = 'Frozen for a grade.';
+  pty.open({ columns: 80, rows: 24 });
+  const thaw = state.thaw;
+  pty.handleInput('ls\n');
+  await vi.advanceTimersByTimeAsync(0);
+  expect(state.shown.match(/Frozen for a grade/g)).toHaveLength(1);
+  expect(calls).toEqual([]);
+  thaw();
+  state.thaw();
+  await vi.advanceTimersByTimeAsync(0);
+  expect(calls).toEqual(['open 80x24', 'write "ls\\n"']);
 });
 
 test('how setup.sh ended', () => {

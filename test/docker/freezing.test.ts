@@ -1,5 +1,7 @@
+import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import Docker from 'dockerode';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { connectEngine } from '#core/container/connect.ts';
 import type { ContainerEngine, ContainerHandle } from '#core/container/engine.ts';
@@ -46,11 +48,42 @@ test('a freeze waits for processes that are being started', async () => {
   }
 });
 
+test('it waits for what another process starts, too', async () => {
+  for (let round = 0; round < 4; round++) {
+    const before = await execIds();
+    const other = spawn('docker', ['exec', container.name, 'sh', '-c', 'sleep 0.3; echo there'], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let output = '';
+    other.stdout.on('data', (data) => {
+      output += data;
+    });
+    const ended = new Promise((resolve) => other.once('close', resolve));
+    // From the moment that the engine knows of it, however far it has come.
+    while ((await execIds()).every((id) => before.includes(id))) await delay(1);
+    await container.pause();
+    expect(await Promise.race([container.details(), delay(5_000)])).toMatchObject({ paused: true });
+    await container.unpause();
+    expect(await ended).toBe(0);
+    expect(output).toBe('there\n');
+  }
+});
+
+async function execIds(): Promise<readonly string[]> {
+  const { ExecIDs } = (await new Docker().getContainer(container.id).inspect()) as {
+    ExecIDs?: readonly string[] | null;
+  };
+  return ExecIDs ?? [];
+}
+
 test('a process that is started during a freeze starts after it', async () => {
+  const since = performance.now();
   const freezing = container.pause();
   const late = container.exec({ command: ['true'] });
   late.catch(() => undefined);
   await freezing;
+  // Neither waits for the other.
+  expect(performance.now() - since).toBeLessThan(2_000);
   await expect(late).rejects.toThrow(/paused/);
   await container.unpause();
 });

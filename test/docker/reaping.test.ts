@@ -70,7 +70,7 @@ describe.skipIf(!canRename)('what dead runs left', () => {
       name: `e2e-swe-grade-bystander-${process.pid}`,
       image: 'debian:bookworm-slim',
       command: ['sleep', '600'],
-      labels: gradeLabels({ keep: false }),
+      labels: gradeLabels({}),
       network: 'none',
       cpus: null,
       memoryMb: null,
@@ -100,9 +100,10 @@ describe.skipIf(!canRename)('what dead runs left', () => {
     expect((await run.done).code).toBe(1);
     const [name = ''] = await ownedBy(run.child.pid);
     expect(run.text()).toContain(`docker exec -it ${name} bash`);
-    expect(
-      docker(['inspect', '-f', `{{.State.Running}} {{index .Config.Labels "${keepLabel}"}}`, name]),
-    ).toBe('true true');
+    const inspected = `{{.State.Running}} {{index .Config.Labels "${keepLabel}"}}`;
+    expect(docker(['inspect', '-f', inspected, name])).toContain(
+      `true ${path.join(lab.dir, 'home', 'grades', 'shell-task')}`,
+    );
     const { stdout } = await start(['clean']).done;
     expect(stdout).toBe(`Removed ${name}.\n`);
     expect((await start(['clean']).done).stdout).toBe('Nothing to remove.\n');

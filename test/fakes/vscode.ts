@@ -4,6 +4,7 @@
  */
 
 import { FakeTestItem, FakeTestItems } from './testItems.ts';
+import { FakeRun } from './testRun.ts';
 
 type Listener<T> = (value: T) => unknown;
 
@@ -39,6 +40,7 @@ export class Uri {
   static file(path: string): Uri {
     return new Uri('file', path);
   }
+  static parse = (text: string) => new Uri(text.split(':')[0] ?? '', text.slice(text.indexOf(':') + 1));
   static from(parts: { scheme: string; path?: string; query?: string }): Uri {
     return new Uri(parts.scheme, parts.path ?? '', parts.query ?? '');
   }
@@ -157,41 +159,6 @@ export class TestRunRequest {
   ) {}
 }
 
-/** One run, as it was told to VS Code. */
-export class FakeRun {
-  readonly log: string[] = [];
-  readonly source = new CancellationTokenSource();
-  readonly token = this.source.token;
-  output = '';
-  ended = 0;
-  constructor(
-    readonly request: TestRunRequest,
-    readonly name: string | undefined,
-  ) {}
-  readonly #state = (state: string, item: FakeTestItem, message?: TestMessage) => {
-    if (this.ended) throw new Error(`${state} after end`);
-    const where =
-      message?.location && ` @ ${message.location.uri.path}:${message.location.range.start.line + 1}`;
-    const diff =
-      message?.expectedOutput !== undefined && ` [${message.expectedOutput} != ${message.actualOutput}]`;
-    this.log.push(
-      `${state} ${item.label}${message ? `: ${message.message}` : ''}${diff || ''}${where || ''}`,
-    );
-  };
-  enqueued = (item: FakeTestItem) => this.#state('enqueued', item);
-  started = (item: FakeTestItem) => this.#state('started', item);
-  passed = (item: FakeTestItem) => this.#state('passed', item);
-  skipped = (item: FakeTestItem) => this.#state('skipped', item);
-  failed = (item: FakeTestItem, message: TestMessage) => this.#state('failed', item, message);
-  errored = (item: FakeTestItem, message: TestMessage) => this.#state('errored', item, message);
-  appendOutput = (text: string) => {
-    this.output += text;
-  };
-  end = () => {
-    this.ended++;
-  };
-}
-
 type RunHandlerFake = (request: TestRunRequest, token: CancellationTokenSource['token']) => Promise<void>;
 
 function createTestController(id: string, label: string) {
@@ -206,7 +173,7 @@ function createTestController(id: string, label: string) {
       return { label: profileLabel, kind };
     },
     createTestRun: (request: TestRunRequest, name?: string) => {
-      const run = new FakeRun(request, name);
+      const run = new FakeRun(request, name, new CancellationTokenSource());
       fake.runs.push(run);
       return run;
     },
@@ -227,6 +194,11 @@ function initialState() {
   return {
     settings: new Map<string, unknown>(),
     workspaceSettings: new Map<string, unknown>(),
+    /** Settings that an extension declares, with their defaults. */
+    declaredSettings: new Map<string, unknown>(),
+    /** Ids of the installed extensions. */
+    extensions: new Set<string>(),
+    clipboard: '',
     context: new Map<string, unknown>(),
     messages: [] as string[],
     /** Answers notifications with the title of an action. */
@@ -250,6 +222,7 @@ function initialState() {
     visible: new EventEmitter<{ visible: boolean }>(),
     statusBar: new Map<string, { text: string; tooltip: string; isShown: boolean }>(),
     terminals: [] as { name: string; pty: unknown }[],
+    terminalClosed: new EventEmitter<object>(),
     textDocuments: [] as { uri: Uri }[],
     savedAll: 0,
     fileSystems: new Map<string, { readFile(uri: Uri): Promise<Uint8Array> }>(),
@@ -300,6 +273,7 @@ export const window = {
   registerTreeDataProvider: never,
   registerTerminalProfileProvider: never,
   onDidChangeWindowState: never,
+  onDidCloseTerminal: (listener: (terminal: object) => void) => fake.terminalClosed.event(listener),
   activeTextEditor: undefined,
   createStatusBarItem: (id: string) => {
     const item = {
@@ -315,8 +289,15 @@ export const window = {
     return item;
   },
   createTerminal: (options: { name: string; pty: unknown }) => {
+    const terminal = {
+      show: () => undefined,
+      dispose: () => {
+        fake.terminals = fake.terminals.filter((other) => other !== options);
+        fake.terminalClosed.fire(terminal);
+      },
+    };
     fake.terminals.push(options);
-    return { show: () => undefined };
+    return terminal;
   },
   showInformationMessage: message('info'),
   showWarningMessage: message('warning'),
@@ -351,7 +332,10 @@ export const workspace = {
     const full = (name: string) => `${section}.${name}`;
     return {
       get: (name: string) => fake.workspaceSettings.get(full(name)) ?? fake.settings.get(full(name)),
-      inspect: (name: string) => ({ workspaceValue: fake.workspaceSettings.get(full(name)) }),
+      inspect: (name: string) => ({
+        workspaceValue: fake.workspaceSettings.get(full(name)),
+        defaultValue: fake.declaredSettings.get(full(name)),
+      }),
       update: async (name: string, value: unknown, target: number) => {
         if (target === ConfigurationTarget.Workspace) fake.workspaceSettings.set(full(name), value);
         else fake.set(full(name), value);
@@ -390,7 +374,11 @@ export const commands = {
 export const env = {
   remoteName: undefined as string | undefined,
   uiKind: UIKind.Desktop,
-  clipboard: { writeText: async () => undefined },
+  clipboard: { writeText: async (text: string) => void Object.assign(fake, { clipboard: text }) },
+};
+
+export const extensions = {
+  getExtension: (id: string) => [...fake.extensions].find((known) => known === id),
 };
 
 export const tests = { createTestController };

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import * as vscode from 'vscode';
+import type { GradeEvent } from '#core/grading/types.ts';
 import { attemptGrader, attemptSource } from '#vscode/attempts/attemptGrader.ts';
 import { searchFiles } from '#vscode/search/searchFiles.ts';
 import { placeOf } from '#vscode/search/searchWorkspace.ts';
 import { ContainerPty } from '#vscode/terminal/containerPty.ts';
 import type { TestApi } from '#vscode/testApi.ts';
 import { attemptUri } from '#vscode/workspace/attemptUri.ts';
-import { activateExtension, bundledTask, until } from './support/window.ts';
+import { activateExtension, bundledTask, lastNotification, until } from './support/window.ts';
 
 /** The image may have to be built first. */
 const startMs = 300_000;
@@ -171,24 +172,61 @@ suite('The workspace of an attempt', () => {
     await files.write('after.txt', 'still writable\n');
   });
 
-  test('a grade of the workspace is unresolved, and the files can be changed again', async function () {
-    this.timeout(startMs);
+  /** Grades the workspace as its command does; `onEvent` hears of what goes on. */
+  async function gradeWorkspace(onEvent: (event: GradeEvent) => Promise<void>): Promise<string> {
     const { attempts, sessions } = api.workspace;
     const task = bundledTask(api).entry.task;
     assert(task);
-    const frozen: (string | undefined)[] = [];
-    const listening = sessions.onDidChange((session) => frozen.push(session.frozen));
     const grader = attemptGrader({ room: attempts.room, sessions, attempts }, id, false);
     let verdict = '';
     for await (const event of grader(task, attemptSource(id), new AbortController().signal)) {
+      await onEvent(event);
       if (event.kind === 'finished') verdict = event.result.verdict;
     }
-    listening.dispose();
+    return verdict;
+  }
+
+  test('a grade freezes files and terminals throughout, and what was typed meanwhile is typed after it', async function () {
+    this.timeout(startMs);
+    const session = await api.workspace.sessions.get(id);
+    const { pty, state } = await openPty(api, id);
+    await until('the prompt', () => state.output.includes('/app#'));
+    let looked = false;
+    const verdict = await gradeWorkspace(async (event) => {
+      if (event.kind !== 'phase' || event.phase !== 'verify') return;
+      looked = true;
+      assert.match(session.frozen ?? '', /frozen while it is graded/);
+      assert.match(api.workspace.status.text, /frozen while graded|^$/);
+      assert.equal((await session.open.container.details()).paused, true);
+      assert.equal(await refusal(files.write('later.txt', 'x')), 'Unavailable');
+      pty.handleInput('echo typed-$((40+2))\n');
+    });
+    assert.equal(looked, true);
     assert.equal(verdict, 'unresolved');
-    assert(frozen.some((why) => why?.includes('frozen while the submission is taken')));
-    assert.equal(sessions.current(id)?.record.state, 'running');
-    assert.equal(sessions.current(id)?.record.grades.length, 1);
+    assert.match(state.output, /frozen while it is graded.* What you type waits/);
+    await until('what was typed meanwhile', () => state.output.includes('typed-42'));
+    assert.equal(state.output.split('typed-42').length, 2);
+    pty.close();
+    assert.equal(session.frozen, undefined);
+    assert.equal(session.record.state, 'running');
+    assert.equal(session.record.grades.length, 1);
     await files.write('later.txt', 'x');
+  });
+
+  test('keep working thaws it while the tests run', async function () {
+    this.timeout(startMs);
+    const session = await api.workspace.sessions.get(id);
+    let isWritten = false;
+    await gradeWorkspace(async (event) => {
+      if (event.kind !== 'phase' || event.phase !== 'verify') return;
+      await api.workspace.attempts.room.keepWorking(id);
+      assert.equal(session.frozen, undefined);
+      await files.write('meanwhile.txt', 'x');
+      isWritten = true;
+    });
+    assert.equal(isWritten, true);
+    await vscode.commands.executeCommand('e2eSwe.keepWorking');
+    assert.match(lastNotification(api), /^error: No workspace is open in this window\./);
   });
 
   test('after a close the same files are there again', async () => {
@@ -204,7 +242,7 @@ async function openPty(api: TestApi, id: string) {
   const pty = new ContainerPty({
     open: (size, signal) => openTerminal(session.open.container, { cwd: '/app', ...size }, signal),
     frozenBecause: () => session.frozen,
-    whenThawed: async () => undefined,
+    whenThawed: () => session.whenThawed(),
   });
   const state = { output: '', code: undefined as number | undefined };
   pty.onDidWrite((text) => {

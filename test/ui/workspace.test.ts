@@ -42,6 +42,9 @@ afterAll(async () => {
 
 shootFailures(() => workbench);
 
+const statusItem = (state: string) =>
+  workbench.page.locator('.statusbar-item', { hasText: `tidequery: ${state}` });
+
 const explorerRow = (name: string) =>
   workbench.page.locator('.explorer-folders-view .monaco-list-row', { hasText: name });
 
@@ -122,6 +125,22 @@ test('search in the workspace, and go to file', async () => {
   await workbench.page.locator('.tab.active', { hasText: 'typed.txt' }).waitFor();
 });
 
+test('a window cannot attach without Dev Containers: what to install, a link to copy, and what was opened', async () => {
+  await clearNotifications(workbench);
+  await workbench.runCommand('E2E-SWE: Attach window to workspace container…');
+  await workbench.notification(/To attach a window, install the extension Dev Containers/).waitFor();
+  await workbench.screenshot('workspace-attach');
+  await workbench.page.getByRole('button', { name: 'Copy attach link (unverified)' }).click();
+  await workbench.notification(/The link was copied/).waitFor();
+  const link = (await workbench.page.evaluate('navigator.clipboard.readText()')) as string;
+  const [, hex = ''] = /^vscode-remote:\/\/attached-container\+([0-9a-f]+)\/app$/.exec(link) ?? [];
+  expect(Buffer.from(hex, 'hex').toString()).toMatch(/^\{"containerName":"\/e2e-swe-workspace-[a-z0-9]+"\}$/);
+  await clearNotifications(workbench);
+  await workbench.runCommand('E2E-SWE: Check workspace for bridges');
+  await workbench.notification(/No way out of the container was found/).waitFor();
+  await workbench.screenshot('workspace-bridges');
+});
+
 test('setup is tried: without the code it fails, and says so', async () => {
   await workbench.runCommand('E2E-SWE: Try setup');
   await terminal().filter({ hasText: 'setup.sh failed with exit code' }).waitFor({ timeout: 60_000 });
@@ -133,7 +152,8 @@ test(
   async () => {
     await clearNotifications(workbench);
     await workbench.runCommand('E2E-SWE: Grade workspace');
-    await workbench.page.waitForTimeout(1_500);
+    await statusItem('frozen while graded').waitFor();
+    await workbench.notification(/The workspace is frozen while it is graded/).waitFor();
     await workbench.screenshot('workspace-grading');
     await workbench.notification(/tidequery: Unresolved/).waitFor({ timeout: gradeMs });
     await workbench.screenshot('workspace-graded');
@@ -173,7 +193,7 @@ test('the rest is pasted into a terminal', async () => {
   await explorerRow('src').waitFor();
 });
 
-test('the death of the extension host loses nothing that was saved', async () => {
+async function killExtensionHost() {
   const pids = [...workbench.serverLog().matchAll(/<(\d+)> Launched Extension Host Process/g)];
   process.kill(Number(pids.at(-1)?.[1]), 'SIGKILL');
   // VS Code starts another one by itself, which opens the attempt again.
@@ -181,9 +201,41 @@ test('the death of the extension host loses nothing that was saved', async () =>
     .poll(() => workbench.serverLog().split('Launched Extension Host Process').length, { timeout: 30_000 })
     .toBeGreaterThan(pids.length + 1);
   await workbench.page.waitForTimeout(5_000);
+}
+
+test('the death of the extension host loses nothing that was saved', async () => {
+  await killExtensionHost();
   await reload();
   await explorerRow('src').waitFor();
 });
+
+test('its death while the workspace is frozen for a grade: opened again, it is thawed', async () => {
+  await clearNotifications(workbench);
+  await workbench.runCommand('E2E-SWE: Grade workspace');
+  await statusItem('frozen while graded').waitFor({ timeout: 30_000 });
+  await killExtensionHost();
+  await reload();
+  await openTerminal();
+  await workbench.page.keyboard.type('echo thawed-$((40+2))\n');
+  await terminal().filter({ hasText: 'thawed-42' }).waitFor();
+});
+
+test(
+  'keep working: thawed while the tests still run, and graded all the same',
+  async () => {
+    await clearNotifications(workbench);
+    await workbench.runCommand('E2E-SWE: Grade workspace');
+    await statusItem('frozen while graded').waitFor({ timeout: 30_000 });
+    await workbench.screenshot('workspace-frozen');
+    await workbench.page.getByRole('button', { name: 'Keep working', exact: true }).click();
+    await statusItem('running').waitFor({ timeout: 30_000 });
+    await workbench.notification(/Grading tidequery/).waitFor();
+    await workbench.screenshot('workspace-keep-working');
+    await workbench.notification(/tidequery: Resolved/).waitFor({ timeout: gradeMs });
+    await statusItem('running').waitFor();
+  },
+  gradeMs,
+);
 
 test('the menu of the status bar, in three themes', async () => {
   for (const theme of ['Light Modern', 'Dark Modern', 'Dark High Contrast']) {

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { UserError } from '#core/base/errors.ts';
 import type { AttemptStore } from './attemptStore.ts';
-import { StartGate } from './startGate.ts';
 import { isLock, type LockOwner, takeLock, type WindowLock } from './windowLock.ts';
 
 const retryMs = 100;
@@ -10,7 +9,6 @@ const retryMs = 100;
 export class AttemptLocks {
   readonly #store: AttemptStore;
   readonly #held = new Map<string, { lock: WindowLock; users: number }>();
-  readonly #gates = new Map<string, StartGate>();
   readonly #turns = new Map<string, Promise<unknown>>();
   /** Attempts with a session here that may write. */
   readonly sessions = new Set<string>();
@@ -41,18 +39,6 @@ export class AttemptLocks {
         await this.#inTurn(id, () => this.#giveBack(id));
       };
     });
-  }
-
-  /** One at a time of what freezes or thaws an attempt's container: nobody thaws what another is just reading. */
-  freezing<T>(id: string, work: () => Promise<T>): Promise<T> {
-    return this.#inTurn(`freeze ${id}`, () => this.gate(id).closedFor(work));
-  }
-
-  /** What starts processes in an attempt's container goes through it. */
-  gate(id: string): StartGate {
-    const gate = this.#gates.get(id) ?? new StartGate();
-    this.#gates.set(id, gate);
-    return gate;
   }
 
   /** Errors: `UserError` when another process works in it. */

@@ -1,12 +1,15 @@
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { errorMessage, UserError } from '#core/base/errors.ts';
+import { probeBridges } from '#core/container/bridges.ts';
 import type { ContainerEngine } from '#core/container/engine.ts';
 import { deleteWorkspace, findWorkspaceContainer } from '#core/container/workspaceContainer.ts';
 import type { GradeEvent } from '#core/grading/types.ts';
 import type { Task } from '#core/task/types.ts';
+import { prepareAttachedMode } from './attachedMode.ts';
 import { AttemptLocks } from './attemptLocks.ts';
 import { type AttemptContext, type AttemptDeps, asUserErrors, eventsOf, taskOf } from './context.ts';
+import { Freezes } from './freezes.ts';
 import { gradeAttempt } from './gradeAttempt.ts';
 import { ensureWorkspace, openAttempt } from './openAttempt.ts';
 import { listOrphans, removeOrphan } from './orphans.ts';
@@ -15,6 +18,8 @@ import { requireWorkable } from './states.ts';
 import { takeSubmission } from './takeSubmission.ts';
 import { runSetup } from './trySetup.ts';
 import type {
+  AttachedMode,
+  AttemptBridges,
   AttemptEvent,
   AttemptGradeOptions,
   AttemptRecord,
@@ -34,7 +39,13 @@ export class Attempts {
   readonly #context: AttemptContext;
 
   constructor(deps: AttemptDeps) {
-    this.#context = { ...deps, locks: new AttemptLocks(deps.store), busy: new Set() };
+    this.#context = {
+      ...deps,
+      locks: new AttemptLocks(deps.store),
+      freezes: new Freezes(deps.log),
+      busy: new Set(),
+      interim: new Map(),
+    };
   }
 
   /** Image, volume, container, spec and probe; ends with `ready`. Nothing is left of one that fails or is cancelled. */
@@ -54,7 +65,7 @@ export class Attempts {
       const release = await locks.require(id);
       try {
         const [engine, record] = [await this.#connect(), await store.read(id)];
-        return await locks.freezing(id, () => willNotTravel(engine, record, signal));
+        return await willNotTravel(this.#context, engine, record, signal);
       } finally {
         await release();
       }
@@ -63,7 +74,7 @@ export class Attempts {
 
   /** setup.sh of the workspace as it is now, in a fresh container; the workspace itself stays as it is. */
   trySetup(id: string, onOutput: (chunk: string) => void, signal: AbortSignal): Promise<SetupResult> {
-    const { store, locks } = this.#context;
+    const { store, locks, freezes } = this.#context;
     return asUserErrors(async () => {
       const release = await locks.require(id);
       const folder = path.join(store.dirOf(id), '.setup');
@@ -73,8 +84,8 @@ export class Attempts {
         const task = await taskOf(record);
         const engine = await this.#connect();
         const { container } = await ensureWorkspace(this.#context, engine, record, true, signal);
-        const taken = await locks.freezing(id, () =>
-          takeSubmission(record, folder, task, container, { thaw: locks.sessions.has(id), signal }),
+        const taken = await freezes.during(id, container, 'setup', () =>
+          takeSubmission(record, folder, task, container, { signal }),
         );
         return await runSetup(this.#context, engine, record, task, taken, onOutput, signal);
       } finally {
@@ -84,9 +95,43 @@ export class Attempts {
     });
   }
 
-  /** An interim grade: the workspace is frozen only while its submission is taken. */
+  /** Makes ready what attaches a window or the `devcontainer` CLI; the record says so from then on. */
+  attachedMode(id: string, signal: AbortSignal): Promise<AttachedMode> {
+    return asUserErrors(() => prepareAttachedMode(this.#context, id, signal));
+  }
+
+  /** Ways out of the container, in a session of its own; also while another window has one. */
+  bridges(id: string, options: { readonly scrub: boolean }, signal: AbortSignal): Promise<AttemptBridges> {
+    return asUserErrors(async () => {
+      const open = await openAttempt(this.#context, id, signal);
+      try {
+        const user = open.record.user === undefined ? {} : { user: open.record.user };
+        const report = await probeBridges(open.container, { ...options, ...user, signal });
+        return { ...report, isolation: open.isolation };
+      } finally {
+        await open.close();
+      }
+    });
+  }
+
+  /** An interim grade: the workspace is frozen throughout, or until its builder works on (`keepWorking`). */
   grade(id: string, options: AttemptGradeOptions, signal: AbortSignal): AsyncGenerator<GradeEvent> {
     return eventsOf((emit, stop) => gradeAttempt(this.#context, id, false, options, emit, stop), signal);
+  }
+
+  /**
+   * Thaws the workspace beside its interim grade as soon as the submission is taken, at once where it is. Errors:
+   * `UserError` when no interim grade of it runs in this process.
+   */
+  keepWorking(id: string): Promise<void> {
+    return asUserErrors(async () => {
+      const grade = this.#context.interim.get(id);
+      if (!grade)
+        throw new UserError(`The attempt ${id} is not being graded here.`, {
+          nextStep: 'Keep working is for a workspace that is frozen while it is graded.',
+        });
+      await grade.keepWorking();
+    });
   }
 
   /**

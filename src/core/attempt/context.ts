@@ -9,6 +9,7 @@ import { loadTask } from '#core/task/load.ts';
 import type { Task } from '#core/task/types.ts';
 import type { AttemptLocks } from './attemptLocks.ts';
 import type { AttemptStore } from './attemptStore.ts';
+import type { Freezes } from './freezes.ts';
 import type { AttemptRecord } from './types.ts';
 
 export interface AttemptDeps {
@@ -21,8 +22,11 @@ export interface AttemptDeps {
 /** What every step of an attempt works with. */
 export interface AttemptContext extends AttemptDeps {
   readonly locks: AttemptLocks;
+  readonly freezes: Freezes;
   /** Attempts that this process is just preparing or grading. */
   readonly busy: Set<string>;
+  /** Attempts under an interim grade in this process, whose builder may want to work on. */
+  readonly interim: Map<string, { keepWorking(): Promise<void> }>;
 }
 
 /** The container that an attempt has, or gets again. */

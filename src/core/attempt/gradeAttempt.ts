@@ -7,6 +7,7 @@ import type { Mark } from '#core/report/types.ts';
 import { contentDigest } from '#core/task/digest.ts';
 import type { Task } from '#core/task/types.ts';
 import { type AttemptContext, taskOf } from './context.ts';
+import { GradeFreeze } from './gradeFreeze.ts';
 import { ensureWorkspace } from './openAttempt.ts';
 import { requireWorkable } from './states.ts';
 import { takeSubmission } from './takeSubmission.ts';
@@ -35,6 +36,9 @@ export async function gradeAttempt(
       await gradeKept(context, record, task, options, emit, signal);
       return;
     }
+    // Also where its builder works on beside the grade.
+    if (context.busy.has(id) && record.state !== 'preparing')
+      throw new UserError(`The attempt ${id} is being graded.`, { nextStep: 'Wait until that has ended.' });
     // A grade that a dead process left half done.
     if (record.state === 'grading' && !context.busy.has(id))
       await store.move(id, 'ready', { reason: 'the grade was interrupted' });
@@ -59,20 +63,20 @@ async function gradeLive(
   emit: Emit,
   signal: AbortSignal,
 ): Promise<void> {
-  const { store, locks } = context;
+  const { store } = context;
   const engine = await context.connect();
   const { container } = await ensureWorkspace(context, engine, await store.read(id), true, signal);
-  const record = await store.move(id, 'grading');
+  const freeze = new GradeFreeze(context, id, container, options.keepWorking ?? false);
+  if (!official) context.interim.set(id, freeze);
   let isSubmitted = false;
   try {
     emit({ kind: 'phase', phase: 'submission', title: 'Freezing the workspace and taking the submission' });
-    const taken = await locks.freezing(id, () =>
-      takeSubmission(record, path.join(store.dirOf(id), 'submissions'), task, container, {
-        thaw: locks.sessions.has(id) && !official,
-        onProgress: (message) => emit({ kind: 'progress', message }),
-        signal,
-      }),
-    );
+    const record = await freeze.begin(official ? 'submit' : 'grade');
+    const taken = await takeSubmission(record, path.join(store.dirOf(id), 'submissions'), task, container, {
+      onProgress: (message) => emit({ kind: 'progress', message }),
+      signal,
+    });
+    await freeze.taken();
     const source: AttemptSource = {
       kind: 'attempt',
       id,
@@ -92,10 +96,8 @@ async function gradeLive(
       } else await store.update(id, (old) => ({ ...old, ...grade }));
     });
   } finally {
-    if (!isSubmitted) {
-      await store.move(id, locks.sessions.has(id) ? 'running' : 'ready');
-      if (locks.sessions.has(id)) await locks.freezing(id, () => container.unpause()).catch(() => undefined);
-    }
+    context.interim.delete(id);
+    await freeze.end(isSubmitted);
   }
 }
 

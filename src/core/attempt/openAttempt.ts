@@ -23,7 +23,7 @@ export async function openAttempt(
   id: string,
   signal: AbortSignal,
 ): Promise<OpenAttempt> {
-  const { locks, store } = context;
+  const { locks, store, freezes } = context;
   await store.read(id);
   const taken = await locks.take(id, reloadMs);
   const release = typeof taken === 'function' ? taken : undefined;
@@ -42,18 +42,20 @@ export async function openAttempt(
     const mayWrite = isFirst && !isOver(record.state);
     const opened = await ensureWorkspace(context, engine, record, isFirst, signal);
     const { container, how } = opened;
-    if (!isFirst && how === 'was paused')
+    // Nothing can be started in it meanwhile, not even what reads its files.
+    const isGraded = ['grade', 'submit'].includes(freezes.reasonOf(id) ?? '');
+    if (isGraded || (!isFirst && how === 'was paused'))
       throw new UserError(`The attempt ${id} is frozen: it is being graded in another window.`, {
         nextStep: 'Open it again when that is over.',
       });
     if (isFirst) {
+      await freezes.enter(id, container);
       thawed = container;
-      await locks.freezing(id, () => container.unpause());
     }
     const user = record.user === undefined ? {} : { user: record.user };
-    const isolation = await probeIsolation(locks.gate(id).through(container), { signal, ...user });
+    const gated = freezes.through(id, container);
+    const isolation = await probeIsolation(gated, { signal, ...user });
     const current = mayWrite ? await enter(context, id) : record;
-    const gated = locks.gate(id).through(container);
     const files = new FsChannel(gated, user);
     let closing: Promise<void> | undefined;
     return {
@@ -63,9 +65,15 @@ export async function openAttempt(
       isolation,
       readOnly: !mayWrite,
       how,
+      onDidFreeze: (listener) =>
+        freezes.onDidChange((change) => {
+          if (change.id === id) listener(change.reason);
+        }),
       close() {
         closing ??= (async () => {
-          await files.close().catch(() => undefined);
+          const closed = files.close().catch(() => undefined);
+          // In a frozen container nothing ends before it is thawed.
+          if (freezes.reasonOf(id) === undefined) await closed;
           try {
             if (isFirst) await rest(context, id, container);
           } finally {
@@ -145,17 +153,21 @@ async function enter({ store }: AttemptContext, id: string): Promise<AttemptReco
 
 /** Nobody works in it: frozen, or stopped where nothing is built in it any more. */
 async function rest(
-  { store, locks, log }: AttemptContext,
+  { store, freezes, log }: AttemptContext,
   id: string,
   container: ContainerHandle,
 ): Promise<void> {
-  const { state } = await store.read(id);
-  if (state === 'running') await store.move(id, 'ready');
-  try {
-    await locks.freezing(id, () => (isOver(state) ? container.kill() : container.pause()));
-  } catch (error) {
+  const ignore = (error: unknown): void =>
     log.debug(`The container of ${id} does not run: ${errorMessage(error)}`);
+  let hasEnded = false;
+  try {
+    const { state } = await store.read(id);
+    hasEnded = isOver(state);
+    if (state === 'running') await store.move(id, 'ready');
+  } finally {
+    await freezes.leave(id, hasEnded ? undefined : container).catch(ignore);
   }
+  if (hasEnded) await container.kill().catch(ignore);
 }
 
 async function lose(

@@ -12,6 +12,8 @@ const version1 = z.object({
   id: z.string(),
   task: z.object({ name: z.string(), path: z.string(), digest: z.string() }),
   state,
+  /** Absent in records from before there was another mode. */
+  mode: z.enum(['channel', 'attached']).default('channel'),
   createdAt: z.string(),
   workdir: z.string(),
   user: z.string().exactOptional(),
@@ -97,6 +99,7 @@ export function damagedRecord(dir: string, damage: string): AttemptRecord {
     id,
     task: { name: path.basename(path.dirname(dir)), path: '', digest: '' },
     state: 'lost',
+    mode: 'channel',
     createdAt: '',
     workdir: '',
     image: { reference: '', id: '' },

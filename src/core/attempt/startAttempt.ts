@@ -14,6 +14,7 @@ import { contentDigest, environmentId } from '#core/task/digest.ts';
 import { wantedHostVariables } from '#core/task/env.ts';
 import { readSpec } from '#core/task/spec.ts';
 import type { Task } from '#core/task/types.ts';
+import { metadataWarning } from './attachedMode.ts';
 import { makeAttemptId } from './attemptStore.ts';
 import { type AttemptContext, workspaceSpec } from './context.ts';
 import { withStoreLabel } from './orphans.ts';
@@ -63,6 +64,10 @@ async function prepare(
     log: context.log,
     signal,
   });
+  if (image.devcontainerMetadata !== undefined) {
+    context.log.warn(metadataWarning(image.reference));
+    emit({ kind: 'progress', message: metadataWarning(image.reference) });
+  }
   const roots = submissionRoots(
     { artifacts: normaliseArtifacts(task) },
     task.config.environment.workdir ?? image.workdir,
@@ -121,6 +126,7 @@ function newRecord(task: Task, digest: string, allowedHostEnv: readonly string[]
     id,
     task: { name: task.name, path: task.dir, digest },
     state: 'preparing',
+    mode: 'channel',
     createdAt,
     workdir: '',
     ...(agent.user === null || agent.user === '' ? {} : { user: String(agent.user) }),

@@ -20,14 +20,14 @@ const longFreezeMs = 60_000;
 const progressMs = 1_000;
 
 export interface TakenSubmission extends Submission {
-  /** When the container was frozen for it; ISO 8601 UTC. */
+  /** When the workspace was as it is in there; ISO 8601 UTC. */
   readonly at: string;
   readonly marks: readonly Mark[];
 }
 
 /**
  * The workspace of one moment: the engine streams it out of the frozen container, and nothing in there has a hand in
- * it. Kept in the folder by its hash. Thawed afterwards only if `thaw`.
+ * it. Kept in the folder by its hash. The caller froze it.
  */
 export async function takeSubmission(
   record: AttemptRecord,
@@ -35,7 +35,6 @@ export async function takeSubmission(
   task: Task,
   container: ContainerHandle,
   options: {
-    readonly thaw: boolean;
     readonly onProgress?: (message: string) => void;
     readonly signal: AbortSignal;
   },
@@ -45,19 +44,13 @@ export async function takeSubmission(
   try {
     const since = performance.now();
     const at = new Date().toISOString();
-    await container.pause();
-    let submission: Submission;
-    try {
-      const told = counted(archivesOf(container, record.roots, options.signal), options.onProgress);
-      submission = await submissionFromArchives(told, {
-        roots: record.roots,
-        dir: temp,
-        exclude: excludeMatcher(normaliseArtifacts(task)),
-        signal: options.signal,
-      });
-    } finally {
-      if (options.thaw) await container.unpause();
-    }
+    const told = counted(archivesOf(container, record.roots, options.signal), options.onProgress);
+    const submission = await submissionFromArchives(told, {
+      roots: record.roots,
+      dir: temp,
+      exclude: excludeMatcher(normaliseArtifacts(task)),
+      signal: options.signal,
+    });
     const frozenMs = performance.now() - since;
     if (!submission.entries.some(({ name }) => name === rootName(record.workdir)))
       throw new UserError(`The workspace ${record.workdir} of the attempt ${record.id} is not there.`, {

@@ -39,7 +39,6 @@ export async function runSetup(
     env: workspaceSpec(record, context.hostEnv).env,
     workdir,
     network: 'none' as const,
-    keep: false,
     log: context.log,
   };
   return withContainer(engine, options, async (container) => {

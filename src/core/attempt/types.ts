@@ -1,13 +1,23 @@
+import type { Event } from '#core/base/event.ts';
+import type { BridgeReport } from '#core/container/bridges.ts';
 import type { ContainerHandle } from '#core/container/engine.ts';
 import type { FsChannel } from '#core/container/fsChannel.ts';
 import type { IsolationProbe } from '#core/container/workspaceProbe.ts';
 import type { Verdict } from '#core/report/types.ts';
+import type { FreezeReason } from './freezes.ts';
 
 /**
  * Where an attempt stands. `ready`: nobody works in it, its container is frozen; `running`: a session is open;
+ * `grading`: it is graded and frozen meanwhile;
  * `lost`: its files are gone, or it was never made.
  */
 export type AttemptState = 'preparing' | 'ready' | 'running' | 'grading' | 'submitted' | 'gave-up' | 'lost';
+
+/**
+ * `channel`: all of the work went through us; `attached`: a window or tool was attached to the container at some time,
+ * whose terminals are not recorded.
+ */
+export type AttemptMode = 'channel' | 'attached';
 
 /** attempt.json: one try at one task. Paths in it are absolute here, relative to its folder in the file. */
 export interface AttemptRecord {
@@ -17,6 +27,7 @@ export interface AttemptRecord {
   /** The digest is that of the task's content when the attempt began. */
   readonly task: { readonly name: string; readonly path: string; readonly digest: string };
   readonly state: AttemptState;
+  readonly mode: AttemptMode;
   /** ISO 8601 UTC. */
   readonly createdAt: string;
   /** Absolute container path; empty while preparing. */
@@ -97,6 +108,11 @@ export interface OpenAttempt {
   readonly readOnly: boolean;
   /** What became of the container since; `recreated`: what was outside the workdir is the image's again. */
   readonly how: 'was running' | 'was paused' | 'started' | 'recreated';
+  /**
+   * Tells that the workspace is being frozen, with the reason, and without one that it is thawed: whatever this process
+   * does with it until the close, which freezes it too. The clock stands still meanwhile.
+   */
+  readonly onDidFreeze: Event<FreezeReason | undefined>;
   /** Freezes the container unless another window works in it. Never throws; a second call does nothing. */
   close(): Promise<void>;
 }
@@ -104,8 +120,8 @@ export interface OpenAttempt {
 export interface AttemptGradeOptions {
   /** Seconds; overrides `[verifier].timeout_sec`. */
   readonly timeoutSec?: number | undefined;
-  /** Leave the grade's container running for a look inside. */
-  readonly keep?: boolean;
+  /** Thaw the workspace once its submission is taken; of an interim grade only. */
+  readonly keepWorking?: boolean;
   /** Emit the verifier's output while it runs. */
   readonly live?: boolean;
   /** Asked before a host variable goes into the grade's containers; without it none goes. */
@@ -117,6 +133,26 @@ export interface SetupResult {
   readonly durationMs: number;
   /** Paths that setup.sh made, changed or removed, the topmost of what is new or gone. */
   readonly changed: readonly string[];
+}
+
+/** What is ready for a window or a tool to attach; paths are absolute, of the host. */
+export interface AttachedMode {
+  /** What `devcontainer up --workspace-folder` is given; nothing of it gets into the container. */
+  readonly folder: string;
+  readonly config: string;
+  /** For "Dev Containers: Open Named Configuration File". */
+  readonly attachedConfig: string;
+  /** For a window; unverified on machines without Dev Containers. */
+  readonly uri: string;
+  /** What `devcontainer --id-label` is given. */
+  readonly idLabel: string;
+  /** For people. */
+  readonly warnings: readonly string[];
+}
+
+/** Ways out of an attempt's container that were looked for. */
+export interface AttemptBridges extends BridgeReport {
+  readonly isolation: IsolationProbe;
 }
 
 /** A workspace volume whose attempt is in no store of this machine. */

@@ -1,6 +1,7 @@
 import type { ContainerEngine } from '#core/container/engine.ts';
 import { findWorkspaceContainer } from '#core/container/workspaceContainer.ts';
 import { changesOutside } from '#core/grading/changes.ts';
+import type { AttemptContext } from './context.ts';
 import type { AttemptRecord } from './types.ts';
 
 /** Nobody expects these to count; the last two are the engine's own init. */
@@ -14,6 +15,7 @@ const transient = [
  * counts (design.md §4). The topmost paths. A container that is gone has lost its changes already: none.
  */
 export async function willNotTravel(
+  { freezes }: AttemptContext,
   engine: ContainerEngine,
   record: AttemptRecord,
   signal: AbortSignal,
@@ -22,12 +24,8 @@ export async function willNotTravel(
   if (!container) return [];
   const free = [...record.roots, ...transient];
   const { running, paused } = await container.details(signal);
+  const look = async (): Promise<string[]> =>
+    changesOutside(await container.changes(free, signal), free).map(({ path }) => path);
   // Looked at only while nothing in there moves.
-  const mustFreeze = running && !paused;
-  if (mustFreeze) await container.pause();
-  try {
-    return changesOutside(await container.changes(free, signal), free).map(({ path }) => path);
-  } finally {
-    if (mustFreeze) await container.unpause();
-  }
+  return running && !paused ? freezes.during(record.id, container, 'comparison', look) : look();
 }

@@ -4,7 +4,7 @@ import type Docker from 'dockerode';
 import { isEmptyByArchive } from './archiveLook.ts';
 import { engineError, statusCode } from './dockerErrors.ts';
 import type { Change, ContainerDetails, ContainerHandle, ContainerState } from './engine.ts';
-import { forgetContainer, freezeApart } from './execStarts.ts';
+import { execsOf, forgetContainer, freezeApart } from './execStarts.ts';
 import { interact } from './interactiveExec.ts';
 import {
   findLayers,
@@ -62,7 +62,12 @@ export function dockerContainer(docker: Docker, id: string, name: string): Conta
     processes: (signal) => processes(container, signal),
     state: (signal) => state(container, signal),
     details: (signal) => details(container, signal),
-    pause: () => freezeApart(id, () => setFrozen(container, true)),
+    pause: () =>
+      freezeApart(
+        id,
+        () => execsOf(docker, container),
+        () => setFrozen(container, true),
+      ),
     unpause: () => setFrozen(container, false),
     kill: () => kill(container),
     remove: async () => {

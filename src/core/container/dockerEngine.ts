@@ -14,6 +14,7 @@ import {
   type ImageInfo,
   type VolumeMount,
 } from './engine.ts';
+import { metadataLabel, noMetadata } from './labels.ts';
 import { toReadable } from './streams.ts';
 
 /** A pull starts only with this much room where the engine keeps its images. */
@@ -132,6 +133,7 @@ async function inspectImage(
     const options: object = signal ? { abortSignal: signal } : {};
     const image = await docker.getImage(reference).inspect(options);
     const digest = image.RepoDigests?.[0]?.split('@')[1];
+    const metadata = image.Config?.Labels?.[metadataLabel]?.trim();
     return {
       id: image.Id,
       reference,
@@ -142,6 +144,7 @@ async function inspectImage(
       user: image.Config?.User ?? '',
       entrypoint: [image.Config?.Entrypoint ?? []].flat(),
       sizeBytes: image.Size,
+      ...(metadata && metadata !== noMetadata ? { devcontainerMetadata: metadata } : {}),
     };
   } catch (error) {
     if (statusCode(error) === 404) return undefined;

@@ -35,6 +35,8 @@ export interface ImageInfo {
   /** Runs in front of every command; empty when there is none. */
   readonly entrypoint: readonly string[];
   readonly sizeBytes: number;
+  /** Its label `devcontainer.metadata`, where that is there and not empty: dev container tools obey it. */
+  readonly devcontainerMetadata?: string;
 }
 
 export interface ContainerSpec {

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type Docker from 'dockerode';
 import { statusCode } from './dockerErrors.ts';
 
 /** What tells whether an exec's process is there: the parts of the engine's answer about it. */
@@ -17,6 +18,10 @@ const doubtfulMs = 3_000;
 /** Until when each start of a container may still be under way, from the moment that a freeze asks. */
 const starting = new Map<string, Map<StartingExec, number>>();
 const freezing = new Map<string, Promise<unknown>>();
+/** Execs of this process whose start waits for a freeze to be over; no freeze waits for them. */
+const waiting = new Set<string>();
+/** Execs that were not there in time: the engine lists one that was made and never started for ever. */
+const givenUp = new Set<string>();
 
 /**
  * Keeps starts of processes and the freezing of their container apart, in this process. One that is just being started
@@ -28,7 +33,9 @@ export async function startExec<T>(
   execution: StartingExec,
   start: () => Promise<T>,
 ): Promise<T> {
+  waiting.add(execution.id);
   while (freezing.has(container)) await freezing.get(container);
+  waiting.delete(execution.id);
   const known = starting.get(container) ?? new Map<StartingExec, number>();
   starting.set(container, known.set(execution, startMs));
   try {
@@ -54,13 +61,24 @@ export function forgetContainer(container: string): void {
   starting.delete(container);
 }
 
-/** Freezes a container once no process is being started in it; none is until that is over. */
-export async function freezeApart(container: string, freeze: () => Promise<void>): Promise<void> {
+/**
+ * Freezes a container once no process is being started in it; this process starts none until that is over. What others
+ * start (a second window, a command line) the engine lists as soon as they ask for it, and is waited for too: what is
+ * left to them are the milliseconds between that list and the freeze.
+ */
+export async function freezeApart(
+  container: string,
+  listed: () => Promise<readonly StartingExec[]>,
+  freeze: () => Promise<void>,
+): Promise<void> {
   while (freezing.has(container)) await freezing.get(container);
   const work = (async () => {
-    await Promise.all(
-      [...(starting.get(container) ?? [])].map(([execution, ms]) => untilThere(container, execution, ms)),
-    );
+    const own = [...(starting.get(container) ?? [])];
+    await Promise.all(own.map(([execution, ms]) => untilThere(execution, () => ms)));
+    for (const [execution] of own) forget(container, execution);
+    const others = (await listed()).filter(({ id }) => !givenUp.has(id));
+    const msOf = (isRunning: boolean): number => (isRunning ? startMs : doubtfulMs);
+    await Promise.all(others.map((execution) => untilThere(execution, msOf)));
     await freeze();
   })();
   const settled = work.catch(() => undefined);
@@ -72,13 +90,27 @@ export async function freezeApart(container: string, freeze: () => Promise<void>
   }
 }
 
-async function untilThere(container: string, execution: StartingExec, ms: number): Promise<void> {
-  const end = Date.now() + ms;
-  while (Date.now() < end) {
+/** The execs of a container that the engine lists, whoever made them; none where it has no answer. */
+export async function execsOf(docker: Docker, container: Docker.Container): Promise<StartingExec[]> {
+  try {
+    const { ExecIDs } = (await container.inspect()) as { ExecIDs?: readonly string[] | null };
+    return (ExecIDs ?? []).map((id) => docker.getExec(id));
+  } catch {
+    // The freeze meets the same, and says it.
+    return [];
+  }
+}
+
+/** Gives up, for good, on one that is not there in time: it was never started, or the engine has lost it. */
+async function untilThere(execution: StartingExec, msOf: (isRunning: boolean) => number): Promise<void> {
+  const since = Date.now();
+  while (!waiting.has(execution.id)) {
     const state = await execution.inspect().catch(() => undefined);
-    const isThere = state === undefined || state.Pid > 0 || (!state.Running && state.ExitCode !== null);
-    if (isThere) return forget(container, execution);
+    if (state === undefined || state.Pid > 0 || (!state.Running && state.ExitCode !== null)) return;
+    if (Date.now() - since > msOf(state.Running)) {
+      givenUp.add(execution.id);
+      return;
+    }
     await delay(pollMs);
   }
-  forget(container, execution);
 }

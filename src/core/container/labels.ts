@@ -5,8 +5,14 @@ import { hostname } from 'node:os';
 export const workbenchLabel = 'dev.e2e-swe.workbench';
 /** `host|pid|start time` of the process that made it: the reaper removes only what a dead owner left. */
 export const ownerLabel = 'dev.e2e-swe.workbench.owner';
-/** Set on containers that the user asked to keep. */
+/** Set on containers that the user asked to keep; its value is the folder of the grade. */
 export const keepLabel = 'dev.e2e-swe.workbench.keep';
+/**
+ * What dev container tools read of an image or a container: an image's label can have them mount the engine's socket,
+ * add capabilities and run commands (fs-channel.md §1), so every container of ours says `noMetadata`.
+ */
+export const metadataLabel = 'devcontainer.metadata';
+export const noMetadata = '[]';
 /** The environment id of an image that we built. */
 export const environmentLabel = 'dev.e2e-swe.workbench.environment';
 
@@ -17,13 +23,12 @@ export interface Owner {
 }
 
 /** Labels of a grade container of this process. */
-export function gradeLabels(options: { readonly keep: boolean }): Record<string, string> {
+export function gradeLabels(options: { readonly keepFor?: string | undefined }): Record<string, string> {
   return {
     [workbenchLabel]: 'grade',
     [ownerLabel]: formatOwner(currentOwner()),
-    ...(options.keep ? { [keepLabel]: 'true' } : {}),
-    // An image may carry labels that other tools act on (a dev container's mounts and capabilities).
-    'devcontainer.metadata': '[]',
+    ...(options.keepFor === undefined ? {} : { [keepLabel]: options.keepFor }),
+    [metadataLabel]: noMetadata,
   };
 }
 

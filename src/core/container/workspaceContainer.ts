@@ -1,6 +1,13 @@
 import { throwIfCancelled } from '#core/base/errors.ts';
 import { type ContainerEngine, type ContainerHandle, type ContainerSpec, EngineError } from './engine.ts';
-import { currentOwner, formatOwner, ownerLabel, workbenchLabel } from './labels.ts';
+import {
+  currentOwner,
+  formatOwner,
+  metadataLabel,
+  noMetadata,
+  ownerLabel,
+  workbenchLabel,
+} from './labels.ts';
 import { toBinary } from './tarHeader.ts';
 import { bodyOf, type TarEntry, writeTar } from './tarStream.ts';
 
@@ -181,20 +188,19 @@ function workspaceLabels(spec: WorkspaceSpec): Record<string, string> {
     [attemptLabel]: spec.attemptId,
     [taskLabel]: spec.taskName,
     [ownerLabel]: formatOwner(currentOwner()),
-    // An image may carry labels that mount the engine's socket and add capabilities (fs-channel.md §1).
-    'devcontainer.metadata': '[]',
+    [metadataLabel]: noMetadata,
   };
 }
 
-async function createAndStart(
+/** The container that an attempt gets, as data: with the limits that the engine's host has. */
+export async function planWorkspaceContainer(
   engine: ContainerEngine,
   spec: WorkspaceSpec,
   copyFromImage: boolean,
-  signal?: AbortSignal,
-): Promise<{ container: ContainerHandle; clamped: readonly string[] }> {
+): Promise<{ readonly plan: ContainerSpec; readonly clamped: readonly string[] }> {
   const name = workspaceName(spec.attemptId);
   const { cpus, memoryMb, clamped } = await limitsOf(engine, spec);
-  const containerSpec: ContainerSpec = {
+  const plan: ContainerSpec = {
     name,
     image: spec.image,
     command: ['sleep', 'infinity'],
@@ -211,7 +217,17 @@ async function createAndStart(
     init: true,
     noSwap: true,
   };
-  const container = await engine.createContainer(containerSpec, signal);
+  return { plan, clamped };
+}
+
+async function createAndStart(
+  engine: ContainerEngine,
+  spec: WorkspaceSpec,
+  copyFromImage: boolean,
+  signal?: AbortSignal,
+): Promise<{ container: ContainerHandle; clamped: readonly string[] }> {
+  const { plan, clamped } = await planWorkspaceContainer(engine, spec, copyFromImage);
+  const container = await engine.createContainer(plan, signal);
   try {
     await container.start(signal);
   } catch (error) {

@@ -53,7 +53,6 @@ export async function collectFrom(
     env: options.env,
     workdir: config.environment.workdir ?? undefined,
     network: 'none' as const,
-    keep: false,
     log: options.log,
   };
   return withContainer(engine, container, async (staged) => {

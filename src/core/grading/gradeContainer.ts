@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { isCancellation } from '#core/base/errors.ts';
 import type { Log } from '#core/base/log.ts';
 import {
   type ContainerEngine,
@@ -16,7 +17,8 @@ export interface GradeContainerOptions {
   readonly env: Readonly<Record<string, string>>;
   readonly workdir: string | undefined;
   readonly network: 'none' | 'bridge';
-  readonly keep: boolean;
+  /** The grade's folder, where its container is to be kept for a look inside. */
+  readonly keepFor?: string | undefined;
   readonly log: Log;
 }
 
@@ -37,7 +39,7 @@ export async function withContainer<T>(
     image: options.image.id,
     // As Harbor starts it; the image's ENTRYPOINT stays in front (harbor.md §3.1).
     command: ['sh', '-c', 'sleep infinity'],
-    labels: gradeLabels({ keep: options.keep }),
+    labels: gradeLabels({ keepFor: options.keepFor }),
     env: options.env,
     ...(options.workdir === undefined ? {} : { workdir: options.workdir }),
     network: options.network,
@@ -46,13 +48,16 @@ export async function withContainer<T>(
     pidsLimit: options.limits.pids,
   });
   options.log.debug(`Made container ${name} (${container.id.slice(0, 12)})`);
+  let isKept = options.keepFor !== undefined;
   try {
     return await use(container);
   } catch (error) {
+    // Of a grade that was stopped nothing is left.
+    if (isCancellation(error)) isKept = false;
     throw (await endedByItself(container, error)) ?? error;
   } finally {
     onRemoving();
-    if (options.keep) await leaveRunning(container, options.log);
+    if (isKept) await leaveRunning(container, options.log);
     else {
       try {
         await bounded(container.remove(), 'removing a container', removeMs);

@@ -51,7 +51,6 @@ export async function solveAndTake(
       env: options.containerEnv,
       workdir: task.config.environment.workdir ?? undefined,
       network: network === 'no-network' ? 'none' : 'bridge',
-      keep: false,
       log: options.log,
     },
     async (container) => {

@@ -66,7 +66,7 @@ export async function verifySubmission(
     env: input.env.container,
     workdir: plan.workdir,
     network: 'none' as const,
-    keep: input.keep,
+    keepFor: input.keep ? input.dir : undefined,
     log: input.log,
   };
   await withContainer(

@@ -1,4 +1,4 @@
-import type { GradeEvent, SubmissionSource } from '#core/grading/types.ts';
+import type { SubmissionSource } from '#core/grading/types.ts';
 import { askForHostVariables } from '#vscode/grading/askForHostVariables.ts';
 import type { Grader } from '#vscode/ports.ts';
 import { verifierTimeoutSetting } from '#vscode/settings/verifierTimeoutSeconds.ts';
@@ -17,10 +17,7 @@ export function attemptSource(id: string): SubmissionSource {
   return { kind: 'attempt', id, path: '', skipped: [], marks: [] };
 }
 
-/**
- * Grades the workspace of an attempt, and keeps the editor's hands off it as long as it is frozen: while the
- * submission is taken, or to the end when it is the final one.
- */
+/** Grades the workspace of an attempt, and follows how its attempt stands meanwhile: core freezes and thaws it. */
 export function attemptGrader(deps: AttemptGraderDeps, id: string, isOfficial: boolean): Grader {
   return async function* grade(task, _source, signal) {
     const { room, sessions } = deps;
@@ -33,30 +30,21 @@ export function attemptGrader(deps: AttemptGraderDeps, id: string, isOfficial: b
       ...(timeoutSec > 0 ? { timeoutSec } : {}),
     };
     const events = isOfficial ? room.submit(id, signal, options) : room.grade(id, options, signal);
-    let isTaken = false;
     const update = async (): Promise<void> => {
-      if (session) session.record = await room.read(id);
+      const record = await room.read(id).catch(() => undefined);
+      if (session && record) session.record = record;
     };
+    const listening = session?.open.onDidFreeze(() => void update());
     try {
-      for await (const event of events) {
-        if (startsTaking(event) && !isTaken) {
-          isTaken = true;
-          session?.freeze('The workspace is frozen while the submission is taken.');
-          await update();
-        } else if (event.kind === 'phase' && isTaken && !isOfficial) session?.thaw();
-        yield event;
-      }
+      yield* events;
     } finally {
+      listening?.dispose();
       await settle(deps, id);
     }
   };
 }
 
-function startsTaking(event: GradeEvent): boolean {
-  return event.kind === 'phase' && event.phase === 'submission';
-}
-
-/** Takes over what became of the attempt: thawed, or over and open to be read only. */
+/** Takes over what became of the attempt: it goes on, or is over and open to be read only. */
 export async function settle({ room, sessions, attempts }: AttemptGraderDeps, id: string): Promise<void> {
   const session = sessions.current(id);
   const record = await room.read(id);
@@ -65,10 +53,7 @@ export async function settle({ room, sessions, attempts }: AttemptGraderDeps, id
       // Its container was ended: the files are read from one that is started anew.
       await sessions.close(id);
       await sessions.get(id);
-    } else {
-      session.record = record;
-      session.thaw();
-    }
+    } else session.record = record;
   }
   await attempts.reload();
 }

@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { UserError } from '#core/base/errors.ts';
 import type { CommandHandler } from '#vscode/commands/commandIds.ts';
 import { type GradeAndTellDeps, gradeAndTell } from '#vscode/commands/gradeAndTell.ts';
+import type { Notifier } from '#vscode/notify.ts';
 import { type AttemptGraderDeps, attemptGrader, attemptSource } from './attemptGrader.ts';
 import type { AttemptTasks } from './attemptTasks.ts';
 import { requireWindowAttempt } from './pickAttempt.ts';
@@ -12,7 +13,7 @@ export interface GradeAttemptDeps extends AttemptGraderDeps {
   readonly tasks: AttemptTasks;
 }
 
-/** Grades this window's workspace as it is now; the attempt goes on meanwhile. */
+/** Grades this window's workspace as it is now; it is frozen meanwhile, unless the person wants to work on. */
 export function gradeAttempt(deps: GradeAttemptDeps): CommandHandler {
   return async () => {
     const id = requireWindowAttempt();
@@ -24,8 +25,23 @@ export function gradeAttempt(deps: GradeAttemptDeps): CommandHandler {
     const warning = willNotTravelSentence(await deps.room.willNotTravel(id), grading.log);
     if (warning !== undefined) grading.notifier.warn(warning, { title: 'Show log', run: grading.showLog });
     const grader = attemptGrader(deps, id, false);
-    await gradeAndTell({ ...grading, grader }, { task, source: attemptSource(id) });
+    const listening = session.open.onDidFreeze((reason) => {
+      if (reason === 'grade') offerToWorkOn(grading.notifier);
+    });
+    try {
+      await gradeAndTell({ ...grading, grader }, { task, source: attemptSource(id) });
+    } finally {
+      listening.dispose();
+    }
   };
+}
+
+/** A progress has no buttons, so that a notification of its own offers it. */
+function offerToWorkOn(notifier: Notifier): void {
+  notifier.info('The workspace is frozen while it is graded.', {
+    title: 'Keep working',
+    run: () => vscode.commands.executeCommand('e2eSwe.keepWorking'),
+  });
 }
 
 export function cannot(what: string, why: string): UserError {

@@ -51,10 +51,13 @@ function joinAttempts({ engine, storeDir, log }: JoinAttemptsDeps): AttemptRoom 
     open: async (id, signal) => (await join()).attempts.open(id, signal),
     isTaken: async (id) => (await (await join()).attempts.whoHas(id)) !== undefined,
     willNotTravel: async (id) => (await join()).attempts.willNotTravel(id),
+    attachedMode: async (id, signal) => (await join()).attempts.attachedMode(id, signal),
+    bridges: async (id, options, signal) => (await join()).attempts.bridges(id, options, signal),
     trySetup: async (id, onOutput, signal) => (await join()).attempts.trySetup(id, onOutput, signal),
     async *grade(id, options, signal) {
       yield* (await join()).attempts.grade(id, options, signal);
     },
+    keepWorking: async (id) => (await join()).attempts.keepWorking(id),
     async *submit(id, signal, options) {
       yield* (await join()).attempts.submit(id, signal, options);
     },

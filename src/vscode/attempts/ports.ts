@@ -1,4 +1,6 @@
 import type {
+  AttachedMode,
+  AttemptBridges,
   AttemptEvent,
   AttemptGradeOptions,
   AttemptRecord,
@@ -21,8 +23,14 @@ export interface AttemptRoom {
   isTaken(id: string): Promise<boolean>;
   /** What changed in the container and no submission covers. */
   willNotTravel(id: string): Promise<readonly string[]>;
+  /** Makes ready what attaches a window; the record says so from then on. */
+  attachedMode(id: string, signal: AbortSignal): Promise<AttachedMode>;
+  /** Ways out of the container, also while it is open here. */
+  bridges(id: string, options: { readonly scrub: boolean }, signal: AbortSignal): Promise<AttemptBridges>;
   trySetup(id: string, onOutput: (text: string) => void, signal: AbortSignal): Promise<SetupResult>;
   grade(id: string, options: AttemptGradeOptions, signal: AbortSignal): AsyncGenerator<GradeEvent>;
+  /** Thaws the workspace beside its interim grade, once its submission is taken. */
+  keepWorking(id: string): Promise<void>;
   /** The final submission and its official grade: the attempt is over. */
   submit(id: string, signal: AbortSignal, options: AttemptGradeOptions): AsyncGenerator<GradeEvent>;
   giveUp(id: string): Promise<AttemptRecord>;

@@ -6,7 +6,6 @@ import { elapsedLabel } from '#vscode/grading/words.ts';
 import { OutputPacer } from '#vscode/terminal/outputPacer.ts';
 import { createCrlf } from '#vscode/text.ts';
 import type { WorkspaceSessions } from '#vscode/workspace/workspaceSessions.ts';
-import { freezeWhilePaused } from './freezeWhilePaused.ts';
 import { cannot, saveAll } from './gradeAttempt.ts';
 import { requireWindowAttempt } from './pickAttempt.ts';
 import type { AttemptRoom } from './ports.ts';
@@ -26,9 +25,7 @@ export function trySetup({ room, sessions }: TrySetupDeps): CommandHandler {
     const session = await sessions.get(id);
     if (session.readOnly !== undefined) throw cannot('tried', session.readOnly);
     await saveAll();
-    const pty = new SetupPty((onOutput, signal) =>
-      freezeWhilePaused(session, () => room.trySetup(id, onOutput, signal)),
-    );
+    const pty = new SetupPty((onOutput, signal) => room.trySetup(id, onOutput, signal));
     const iconPath = new vscode.ThemeIcon('tools');
     vscode.window.createTerminal({ name: 'Try setup', pty, iconPath }).show(true);
     // Not awaited: the terminal tells how it ends.

@@ -1,3 +1,4 @@
+import type { FreezeReason } from '#core/attempt/freezes.ts';
 import type { AttemptRecord, AttemptState } from '#core/attempt/types.ts';
 import type { IsolationProbe } from '#core/container/workspaceProbe.ts';
 
@@ -13,6 +14,18 @@ const states: Readonly<Record<AttemptState, string>> = {
 
 export function stateLabel(state: AttemptState): string {
   return states[state];
+}
+
+/** Why the workspace stands still, where that is worth a word: a comparison is over before anybody notices. */
+const freezes: Readonly<Record<FreezeReason, string | undefined>> = {
+  grade: 'The workspace is frozen while it is graded. “Keep working” thaws it once its submission is taken.',
+  submit: 'The workspace is frozen while its final submission is taken and graded.',
+  setup: 'The workspace is frozen while its files are taken.',
+  comparison: undefined,
+};
+
+export function freezeSentence(reason: FreezeReason | undefined): string | undefined {
+  return reason === undefined ? undefined : freezes[reason];
 }
 
 /** The state in the tree: an attempt that no window works in waits for its builder. */

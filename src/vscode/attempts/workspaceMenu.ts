@@ -24,13 +24,16 @@ export function workspaceMenu({ sessions }: { readonly sessions: WorkspaceSessio
 }
 
 /** Nothing is offered that would be refused. */
-export function menuItems(session: Pick<WorkspaceSession, 'readOnly' | 'record'>): MenuItem[] {
+export function menuItems(
+  session: Pick<WorkspaceSession, 'readOnly' | 'record' | 'frozen' | 'isFrozenForGrade'>,
+): MenuItem[] {
   const separator = { label: '', kind: vscode.QuickPickItemKind.Separator };
+  const spec: MenuItem[] = [{ label: '$(book) Open spec', command: 'e2eSwe.openWorkspaceSpec' }];
   const work: MenuItem[] = [
     { label: '$(terminal) New container terminal', command: 'e2eSwe.openTerminal' },
     { label: '$(search) Search in workspace…', command: 'e2eSwe.searchWorkspace' },
     { label: '$(go-to-file) Go to file in workspace…', command: 'e2eSwe.goToFile' },
-    { label: '$(book) Open spec', command: 'e2eSwe.openWorkspaceSpec' },
+    ...spec,
   ];
   const grading: MenuItem[] = [
     separator,
@@ -43,12 +46,29 @@ export function menuItems(session: Pick<WorkspaceSession, 'readOnly' | 'record'>
     separator,
     { label: '$(verified) Grade the submission again', command: 'e2eSwe.submitAttempt' },
   ];
+  const attached: MenuItem[] = [
+    separator,
+    ...(session.readOnly === undefined
+      ? [{ label: '$(remote) Attach window…', command: 'e2eSwe.attachWindow' } as const]
+      : []),
+    ...(session.record.mode === 'attached'
+      ? [{ label: '$(plug) Check for bridges', command: 'e2eSwe.checkBridges' } as const]
+      : []),
+  ];
   const last = session.record.grades.findLast((grade) => grade.official);
+  const close: MenuItem[] = [
+    separator,
+    { label: '$(close) Close workspace', command: 'e2eSwe.closeWorkspace' },
+  ];
+  if (session.frozen !== undefined) {
+    const thaw: MenuItem = { label: '$(debug-continue) Keep working', command: 'e2eSwe.keepWorking' };
+    return [...(session.isFrozenForGrade ? [thaw] : []), ...spec, ...close];
+  }
   const mayAgain = session.record.state === 'submitted' && (!last || last.verdict === 'not graded');
   return [
     ...work,
     ...(session.readOnly === undefined ? grading : mayAgain ? again : []),
-    separator,
-    { label: '$(close) Close workspace', command: 'e2eSwe.closeWorkspace' },
+    ...(attached.length > 1 ? attached : []),
+    ...close,
   ];
 }

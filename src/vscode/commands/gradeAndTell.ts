@@ -1,3 +1,4 @@
+import type { GradeResult } from '#core/grading/types.ts';
 import { type GradeOrder, type GradeRunDeps, runGrade } from '#vscode/grading/runGrade.ts';
 import { tellResult } from '#vscode/grading/tellResult.ts';
 import type { Notifier } from '#vscode/notify.ts';
@@ -11,10 +12,11 @@ export interface GradeAndTellDeps extends GradeRunDeps, PickTaskDeps {
   readonly revealTask: (dir: string) => Promise<void>;
 }
 
-/** Grades and tells the verdict; what the commands and the Testing view's run have in common. */
-export async function gradeAndTell(deps: GradeAndTellDeps, order: GradeOrder): Promise<void> {
+/** Grades, tells the verdict and returns the result; what the commands and the Testing view's run have in common. */
+export async function gradeAndTell(deps: GradeAndTellDeps, order: GradeOrder): Promise<GradeResult> {
   const result = await runGrade(order, deps);
   // Before the verdict is told: revealing later would take the person back from where its button leads.
   await deps.revealTask(order.task.dir);
   tellResult(deps.notifier, result, deps.showLog);
+  return result;
 }

@@ -16,8 +16,16 @@ export interface PickedGrade {
   readonly summary: GradeSummary;
 }
 
-/** The grade that a command is about: the row it was called on, or else the person's choice of task and grade. */
-export async function pickGrade(deps: PickGradeDeps, argument: unknown, title: string): Promise<PickedGrade> {
+/**
+ * The grade that a command is about: the row it was called on, or else the person's choice of task and grade, among
+ * those that are offered.
+ */
+export async function pickGrade(
+  deps: PickGradeDeps,
+  argument: unknown,
+  title: string,
+  offered?: { readonly isOne: (summary: GradeSummary) => boolean; readonly none: UserError },
+): Promise<PickedGrade> {
   const node = isTreeNode(argument) ? gradeOf(argument) : undefined;
   if (node) return { task: node.task, summary: node.summary };
   const task = await pickTask(deps, argument, title);
@@ -25,7 +33,9 @@ export async function pickGrade(deps: PickGradeDeps, argument: unknown, title: s
   if (summaries.length === 0) {
     throw new UserError(`${task.name} has no grades yet.`, { nextStep: 'Grade it first.' });
   }
-  const items = summaries.map((summary) => ({
+  const some = offered ? summaries.filter(offered.isOne) : summaries;
+  if (offered && some.length === 0) throw offered.none;
+  const items = some.map((summary) => ({
     label: sourceKindLabel(summary.source),
     description: `${summary.verdict} · ${countsLabel(summary.counts)}`,
     detail: new Date(summary.startedAt).toLocaleString(),

@@ -1,6 +1,7 @@
 import type { AttemptIndex } from '#vscode/attempts/attemptIndex.ts';
 import type { TaskIndex } from '#vscode/corpora/taskIndex.ts';
 import type { GradeIndex } from '#vscode/grades/gradeIndex.ts';
+import type { KeptIndex } from '#vscode/grades/keptIndex.ts';
 import type { CommandHandler } from './commandIds.ts';
 
 /** Reads task folders and stored grades again. */
@@ -8,9 +9,10 @@ export function refresh(deps: {
   readonly index: TaskIndex;
   readonly grades: GradeIndex;
   readonly attempts: AttemptIndex;
+  readonly kept: KeptIndex;
 }): CommandHandler {
   return async () => {
     deps.grades.clear();
-    await Promise.all([deps.index.refresh(), deps.attempts.reload()]);
+    await Promise.all([deps.index.refresh(), deps.attempts.reload(), deps.kept.refresh()]);
   };
 }

@@ -17,6 +17,8 @@ import { sourceLabel } from './words.ts';
 export interface GradeOrder {
   readonly task: Task;
   readonly source: SubmissionSource;
+  /** Keeps the grade's container for a look inside. */
+  readonly keep?: boolean;
   /** Set when the Testing view asked; the run then belongs to that request. */
   readonly request?: vscode.TestRunRequest;
 }
@@ -89,13 +91,13 @@ interface Watchers {
 /** Passes the events of a grade on to all who watch it; returns its result. */
 async function followGrade(
   { grader, log }: GradeRunDeps,
-  { task, source }: GradeOrder,
+  { task, source, keep }: GradeOrder,
   signal: AbortSignal,
   { run, elapsed, tell }: Watchers,
 ): Promise<GradeResult> {
   let step = 'Connecting to the container engine';
   elapsed.step(step);
-  for await (const event of grader(task, source, signal)) {
+  for await (const event of grader(task, source, signal, keep)) {
     switch (event.kind) {
       case 'phase':
         step = event.title;

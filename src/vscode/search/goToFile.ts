@@ -19,7 +19,7 @@ interface FileItem extends vscode.QuickPickItem {
 export function goToFile({ sessions }: { readonly sessions: WorkspaceSessions }): CommandHandler {
   return async () => {
     const session = await sessions.get(requireWindowAttempt());
-    await session.whenThawed();
+    await session.requireThawed();
     const file = await pickFile((signal) => listFiles(placeOf(session), { useIgnoreFiles: true }, signal));
     await vscode.commands.executeCommand('vscode.open', attemptUri(session.id, file.path));
   };

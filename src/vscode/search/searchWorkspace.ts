@@ -20,8 +20,9 @@ export interface SearchDeps {
 export function searchWorkspace({ sessions, view }: SearchDeps): CommandHandler {
   return async (argument) => {
     const session = await sessions.get(requireWindowAttempt());
+    await session.requireThawed();
     const query = isQuery(argument) ? argument : await askQuery(view.lastQuery, selectedText());
-    await session.whenThawed();
+    await session.requireThawed();
     const store = new DisposableStore();
     const controller = new AbortController();
     // The view is in no hurry: it shows its progress bar and fills up meanwhile.

@@ -13,8 +13,11 @@ export interface ContainerPtyDeps {
   open(size: TerminalSize, signal: AbortSignal): Promise<ContainerTerminal>;
   /** Why the workspace stands still at the moment; undefined while it does not. */
   frozenBecause(): string | undefined;
-  /** Resolves at once unless the workspace is frozen: processes of a paused container cannot be killed. */
-  whenThawed(): Promise<void>;
+  /**
+   * Resolves at once unless the workspace is frozen: processes of a paused container cannot be killed. False: it is
+   * not thawed for this terminal any more.
+   */
+  whenThawed(): Promise<boolean>;
 }
 
 const defaultSize: TerminalSize = { cols: 80, rows: 24 };
@@ -33,6 +36,8 @@ export class ContainerPty implements vscode.Pseudoterminal {
   #typedEarly = '';
   #size = defaultSize;
   #isOver = false;
+  /** Typed since the workspace is frozen; undefined while nothing waits. */
+  #held: string | undefined;
   #saidFrozen = false;
 
   readonly onDidWrite = this.#write.event;
@@ -54,6 +59,7 @@ export class ContainerPty implements vscode.Pseudoterminal {
 
   async #run(): Promise<void> {
     const size = this.#size;
+    this.#sayFrozen();
     try {
       await this.#deps.whenThawed();
       const terminal = await this.#deps.open(size, this.#abort.signal);
@@ -86,12 +92,36 @@ export class ContainerPty implements vscode.Pseudoterminal {
       this.#close.fire(undefined);
       return;
     }
-    const frozen = this.#deps.frozenBecause();
-    if (frozen !== undefined) {
-      if (!this.#saidFrozen) this.#write.fire(`\r\n\u001b[2m[${frozen}]\u001b[0m\r\n`);
-      this.#saidFrozen = true;
-      return;
-    }
+    if (this.#held !== undefined || this.#deps.frozenBecause() !== undefined) this.#hold(data);
+    else this.#type(data);
+  }
+
+  /**
+   * What is typed into a frozen workspace waits here and is typed once it is thawed: all of it, in order, once. An
+   * interrupt takes the place of what waits, as it would drop a line.
+   */
+  #hold(data: string): void {
+    this.#sayFrozen();
+    const isFirst = this.#held === undefined;
+    this.#held = interrupts.test(data) ? data : (this.#held ?? '') + data;
+    if (!isFirst) return;
+    void this.#deps.whenThawed().then((isThawed) => {
+      const held = this.#held ?? '';
+      this.#held = undefined;
+      this.#saidFrozen = false;
+      if (isThawed && !this.#isOver && !this.#abort.signal.aborted) this.#type(held);
+    });
+  }
+
+  /** One line a freeze, when the person first meets it. */
+  #sayFrozen(): void {
+    const why = this.#deps.frozenBecause();
+    if (why === undefined || this.#saidFrozen) return;
+    this.#saidFrozen = true;
+    this.#write.fire(`\r\n\u001b[2m[${why} What you type waits.]\u001b[0m\r\n`);
+  }
+
+  #type(data: string): void {
     this.#saidFrozen = false;
     if (!this.#terminal) {
       this.#typedEarly += data;

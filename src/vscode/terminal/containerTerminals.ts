@@ -1,5 +1,7 @@
 import * as vscode from 'vscode';
+import { isOver } from '#core/attempt/states.ts';
 import type { Disposable } from '#core/base/disposable.ts';
+import { cannot } from '#vscode/attempts/gradeAttempt.ts';
 import { requireWindowAttempt } from '#vscode/attempts/pickAttempt.ts';
 import type { CommandHandler } from '#vscode/commands/commandIds.ts';
 import type { WorkspaceSession } from '#vscode/workspace/workspaceSession.ts';
@@ -16,12 +18,13 @@ export async function containerTerminalOptions(
   sessions: WorkspaceSessions,
 ): Promise<vscode.ExtensionTerminalOptions> {
   const session = await sessions.get(requireWindowAttempt());
+  // What is over may be looked at; beside another window that works in it, a shell would work in it too.
+  if (session.readOnly !== undefined && !isOver(session.record.state))
+    throw cannot('entered', session.readOnly);
   const pty = new ContainerPty({
     open: (size, signal) => openIn(session, size, signal),
     frozenBecause: () => session.frozen,
-    whenThawed: async () => {
-      await session.whenThawed();
-    },
+    whenThawed: () => session.whenThawed(),
   });
   return { name: 'E2E-SWE container', pty, iconPath: new vscode.ThemeIcon('vm') };
 }

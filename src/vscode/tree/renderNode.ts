@@ -27,6 +27,7 @@ import { taskCategory, taskLanguage, taskTooltip } from './taskTooltip.ts';
 export interface TaskFactsSource {
   jobs(node: TaskNode): readonly GradeJob[];
   latest(node: TaskNode): GradeSummary | undefined;
+  isKept(node: GradeNode): boolean;
 }
 
 const { Collapsed, Expanded, None } = vscode.TreeItemCollapsibleState;
@@ -53,7 +54,7 @@ function renderKind(node: TreeNode, facts: TaskFactsSource): vscode.TreeItem {
     case 'attempt':
       return renderAttempt(node);
     case 'grade':
-      return renderGrade(node);
+      return renderGrade(node, facts);
     case 'suite':
       return renderSuite(node);
     case 'test':
@@ -162,15 +163,19 @@ function renderAttempt(node: AttemptNode): vscode.TreeItem {
   return item;
 }
 
-function renderGrade({ summary }: GradeNode): vscode.TreeItem {
+function renderGrade(node: GradeNode, facts: TaskFactsSource): vscode.TreeItem {
+  const { summary } = node;
+  const isKept = facts.isKept(node);
   const item = new vscode.TreeItem(sourceKindLabel(summary.source), Collapsed);
   const outcome = summary.verdict === 'not graded' ? 'not graded' : countsLabel(summary.counts);
-  item.description = `${outcome} · ${localTime(summary.startedAt)}`;
+  item.description = [outcome, localTime(summary.startedAt), isKept && 'container kept']
+    .filter(Boolean)
+    .join(' · ');
   item.iconPath = stateIcon(summary.verdict);
   item.tooltip = [`Verdict: ${summary.verdict}`, summary.reason && `Reason: ${summary.reason}`, summary.dir]
     .filter(Boolean)
     .join('\n');
-  item.contextValue = 'grade';
+  item.contextValue = gradeContext(isKept);
   item.accessibilityInformation = {
     label: `Grade of ${item.label}, ${summary.verdict}, ${item.description}`,
   };
@@ -231,6 +236,10 @@ export function attemptContext(state: AttemptState): string {
   return state === 'preparing' ? 'attempt;preparing' : 'attempt;made';
 }
 
+export function gradeContext(isKept: boolean): string {
+  return isKept ? 'grade;kept' : 'grade';
+}
+
 /** Every context value there is, for the test that checks the manifest's menus. */
 export const contextValues: readonly string[] = [
   ...(['configured', 'workspace', 'bundled'] as const).map(corpusContext),
@@ -241,7 +250,8 @@ export const contextValues: readonly string[] = [
   'problem',
   'job',
   ...(['preparing', 'ready'] as const).map(attemptContext),
-  'grade',
+  gradeContext(false),
+  gradeContext(true),
   'suite',
   'test',
   'note',

@@ -5,6 +5,7 @@ import type { Task, TaskEntry, TaskProblem } from '#core/task/types.ts';
 import type { AttemptIndex } from '#vscode/attempts/attemptIndex.ts';
 import type { Corpus, TaskIndex } from '#vscode/corpora/taskIndex.ts';
 import type { GradeIndex } from '#vscode/grades/gradeIndex.ts';
+import type { KeptIndex } from '#vscode/grades/keptIndex.ts';
 import type { GradeQueue } from '#vscode/grading/gradeQueue.ts';
 import { gradeRows, testRows } from './gradeRows.ts';
 import type {
@@ -23,6 +24,7 @@ export interface TasksTreeDeps {
   readonly grades: GradeIndex;
   readonly queue: GradeQueue;
   readonly attempts: AttemptIndex;
+  readonly kept: Pick<KeptIndex, 'has' | 'onDidChange'>;
 }
 
 /** The Tasks view: corpus, task, grades, suites, tests. Reads each level when it is opened. */
@@ -46,6 +48,7 @@ export class TasksTree implements vscode.TreeDataProvider<TreeNode>, Disposable 
     this.#store.add(deps.grades.onDidChange(taskChanged));
     this.#store.add(deps.queue.onDidChange(taskChanged));
     this.#store.add(deps.attempts.onDidChange(() => this.#changed.fire(undefined)));
+    this.#store.add(deps.kept.onDidChange(() => this.#changed.fire(undefined)));
     this.#rebuild();
   }
 
@@ -62,10 +65,11 @@ export class TasksTree implements vscode.TreeDataProvider<TreeNode>, Disposable 
   }
 
   getTreeItem(node: TreeNode): vscode.TreeItem {
-    const { queue, grades } = this.#deps;
+    const { queue, grades, kept } = this.#deps;
     return renderNode(node, {
       jobs: ({ entry }) => (entry.task ? queue.jobsOf(entry.task) : []),
       latest: ({ entry }) => entry.task && grades.latest(entry.task),
+      isKept: ({ summary }) => kept.has(summary.dir),
     });
   }
 

@@ -5,6 +5,7 @@ import type { Log } from '#core/base/log.ts';
 import { setContextKey } from '#vscode/contextKeys.ts';
 import type { TaskIndex } from '#vscode/corpora/taskIndex.ts';
 import type { EngineStatus } from '#vscode/engine/engineStatus.ts';
+import type { KeptIndex } from '#vscode/grades/keptIndex.ts';
 import type { GradeQueue } from '#vscode/grading/gradeQueue.ts';
 import type { Engine } from '#vscode/ports.ts';
 import type { TasksTree } from './tasksTree.ts';
@@ -14,6 +15,7 @@ export interface TasksViewDeps {
   readonly index: TaskIndex;
   readonly engine: EngineStatus<Engine>;
   readonly queue: GradeQueue;
+  readonly kept: Pick<KeptIndex, 'refresh'>;
   readonly log: Log;
 }
 
@@ -25,7 +27,7 @@ export interface TasksView extends Disposable {
 }
 
 /** The views of our container. The first time one shows, the tasks are read and the engine is asked. */
-export function createTasksView({ tree, index, engine, queue, log }: TasksViewDeps): TasksView {
+export function createTasksView({ tree, index, engine, queue, kept, log }: TasksViewDeps): TasksView {
   const store = new DisposableStore();
   const view = store.add(
     vscode.window.createTreeView('e2eSwe.tasks', { treeDataProvider: tree, showCollapseAll: true }),
@@ -42,7 +44,15 @@ export function createTasksView({ tree, index, engine, queue, log }: TasksViewDe
     view.message = tell ? [state.message, state.nextStep].filter(Boolean).join(' ') : '';
   };
   store.add(index.onDidChange(update));
-  store.add(engine.onDidChange(update));
+  let wasReady = false;
+  store.add(
+    engine.onDidChange(({ kind }) => {
+      update();
+      // Asked once an engine answers, not at each of its answers.
+      if (kind === 'ready' && !wasReady) void kept.refresh();
+      wasReady = kind === 'ready';
+    }),
+  );
   store.add(queue.onDidChange(update));
   update();
 

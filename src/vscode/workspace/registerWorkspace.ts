@@ -3,13 +3,16 @@ import { isOver } from '#core/attempt/states.ts';
 import { DisposableStore } from '#core/base/disposable.ts';
 import { errorMessage } from '#core/base/errors.ts';
 import type { Log } from '#core/base/log.ts';
+import { attachWindow } from '#vscode/attempts/attachWindow.ts';
 import type { AttemptIndex } from '#vscode/attempts/attemptIndex.ts';
 import { AttemptTasks } from '#vscode/attempts/attemptTasks.ts';
+import { checkBridges } from '#vscode/attempts/checkBridges.ts';
 import { cleanUpWorkspaces } from '#vscode/attempts/cleanUpWorkspaces.ts';
 import { closeWorkspace } from '#vscode/attempts/closeWorkspace.ts';
 import { deleteAttempt } from '#vscode/attempts/deleteAttempt.ts';
 import { giveUpAttempt } from '#vscode/attempts/giveUpAttempt.ts';
 import { gradeAttempt } from '#vscode/attempts/gradeAttempt.ts';
+import { keepWorking } from '#vscode/attempts/keepWorking.ts';
 import { openAttempt } from '#vscode/attempts/openAttempt.ts';
 import { openWorkspaceSpec } from '#vscode/attempts/openWorkspaceSpec.ts';
 import type { AttemptRoom } from '#vscode/attempts/ports.ts';
@@ -102,6 +105,12 @@ export function registerWorkspace(deps: WorkspaceDeps) {
     }),
   );
   store.add(sessions.onDidChange((session) => files.refreshEditors(session)));
+  const tellFrozen = (session: WorkspaceSession): void => {
+    if (session.id === windowAttemptId())
+      void setContextKey('e2eSwe.frozenForGrade', session.isFrozenForGrade);
+  };
+  store.add(sessions.onDidOpen(tellFrozen));
+  store.add(sessions.onDidChange(tellFrozen));
   store.add(
     sessions.onDidFail(({ attemptId, error }) => {
       if (attemptId === windowAttemptId()) deps.reportError('Open attempt', error);
@@ -133,8 +142,11 @@ export function registerWorkspace(deps: WorkspaceDeps) {
     'e2eSwe.goToFile': goToFile(attempt),
     'e2eSwe.trySetup': trySetup(attempt),
     'e2eSwe.gradeAttempt': gradeAttempt(attempt),
+    'e2eSwe.keepWorking': keepWorking({ room, sessions, notifier }),
     'e2eSwe.submitAttempt': submitAttempt(attempt),
     'e2eSwe.giveUpAttempt': giveUpAttempt(attempt),
+    'e2eSwe.attachWindow': attachWindow({ ...deps, ...attempt, hostEnv: process.env }),
+    'e2eSwe.checkBridges': checkBridges({ ...deps, room }),
     'e2eSwe.closeWorkspace': closeWorkspace(),
   } satisfies Partial<CommandHandlers>;
 

@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { isOver } from '#core/attempt/states.ts';
 import type { Task } from '#core/task/types.ts';
+import { hasDevContainers } from '#vscode/attempts/devContainers.ts';
 import { isolationSentence } from '#vscode/attempts/words.ts';
 import { specUri } from '#vscode/documents/specDocument.ts';
 import type { ChoiceMemory } from '#vscode/grading/chooseSource.ts';
@@ -18,6 +19,9 @@ export function tellMode(session: WorkspaceSession, notifier: Notifier, isFirst:
   const { isolation, how } = session.open;
   const actions = [
     { title: 'New container terminal', run: () => vscode.commands.executeCommand('e2eSwe.openTerminal') },
+    ...(hasDevContainers() && session.readOnly === undefined
+      ? [{ title: 'Attach window…', run: () => vscode.commands.executeCommand('e2eSwe.attachWindow') }]
+      : []),
   ];
   const warnings = [
     isolation.isIsolated ? undefined : isolationSentence(isolation),

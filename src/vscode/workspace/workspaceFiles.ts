@@ -4,12 +4,10 @@ import type { FsEntry, FsKind, FsStat } from '#core/container/fsChannelReplies.t
 import { bytesToText, parseAttemptUri, workspaceScheme } from './attemptUri.ts';
 import { containerPath } from './containerPaths.ts';
 import { fileSystemError, isFsError } from './fileErrors.ts';
-import type { WorkspaceSession } from './workspaceSession.ts';
+import { thawPatienceMs, type WorkspaceSession } from './workspaceSession.ts';
 import type { WorkspaceSessions } from './workspaceSessions.ts';
 import { WorkspaceWatcher } from './workspaceWatcher.ts';
 
-/** How long a read waits for a frozen workspace before it fails with the reason. */
-const thawPatienceMs = 3_000;
 const maxFileBytes = 256 << 20;
 const maxKnownStats = 5_000;
 

@@ -1,6 +1,12 @@
+import type { FreezeReason } from '#core/attempt/freezes.ts';
 import type { AttemptRecord, OpenAttempt } from '#core/attempt/types.ts';
 import type { Disposable } from '#core/base/disposable.ts';
+import { UserError } from '#core/base/errors.ts';
 import { Emitter } from '#core/base/event.ts';
+import { freezeSentence } from '#vscode/attempts/words.ts';
+
+/** How long what wants to read waits for a frozen workspace before it fails with the reason. */
+export const thawPatienceMs = 3_000;
 
 /** Why an attempt takes no more changes, in words for people; undefined while it does. */
 export function readOnlyReason(record: AttemptRecord, isSecondWindow: boolean): string | undefined {
@@ -13,9 +19,11 @@ export function readOnlyReason(record: AttemptRecord, isSecondWindow: boolean): 
 export class WorkspaceSession implements Disposable {
   readonly open: OpenAttempt;
   readonly #changed = new Emitter<void>();
-  readonly #thawed = new Emitter<void>();
+  /** True: thawed; false: the session ended before. */
+  readonly #unfrozen = new Emitter<boolean>();
   #record: AttemptRecord;
-  #frozen: string | undefined;
+  readonly #listening: Disposable;
+  #freeze: FreezeReason | undefined;
 
   /** Fires when the record changed, and when the workspace was frozen or thawed. */
   readonly onDidChange = this.#changed.event;
@@ -23,6 +31,7 @@ export class WorkspaceSession implements Disposable {
   constructor(open: OpenAttempt) {
     this.open = open;
     this.#record = open.record;
+    this.#listening = open.onDidFreeze((reason) => this.#setFreeze(reason));
   }
 
   get id(): string {
@@ -47,44 +56,54 @@ export class WorkspaceSession implements Disposable {
 
   /** Why the container stands still now; undefined while it runs. */
   get frozen(): string | undefined {
-    return this.#frozen;
+    return freezeSentence(this.#freeze);
+  }
+
+  /** True while it is frozen for an interim grade, which the person can end. */
+  get isFrozenForGrade(): boolean {
+    return this.#freeze === 'grade';
   }
 
   /** What keeps a change from being made, now or for good. */
   get writeBlock(): string | undefined {
-    return this.#frozen ?? this.readOnly;
+    return this.frozen ?? this.readOnly;
   }
 
-  freeze(why: string): void {
-    if (this.#frozen === why) return;
-    this.#frozen = why;
+  #setFreeze(reason: FreezeReason | undefined): void {
+    const before = this.frozen;
+    this.#freeze = reason;
+    if (this.frozen === before) return;
     this.#changed.fire();
+    if (this.frozen === undefined) this.#unfrozen.fire(true);
   }
 
-  thaw(): void {
-    if (this.#frozen === undefined) return;
-    this.#frozen = undefined;
-    this.#changed.fire();
-    this.#thawed.fire();
-  }
-
-  /** Resolves with true once the container runs, at once when it does; with false when `ms` went by before. */
+  /**
+   * Resolves with true once the container runs, at once when it does; with false when `ms` went by before, or the
+   * session ended.
+   */
   whenThawed(ms?: number): Promise<boolean> {
-    if (this.#frozen === undefined) return Promise.resolve(true);
+    if (this.frozen === undefined) return Promise.resolve(true);
     return new Promise((resolve) => {
       const done = (isThawed: boolean): void => {
         clearTimeout(timer);
         listening.dispose();
         resolve(isThawed);
       };
-      const listening = this.#thawed.event(() => done(true));
+      const listening = this.#unfrozen.event(done);
       const timer = ms === undefined ? undefined : setTimeout(() => done(false), ms);
     });
   }
 
+  /** Waits a moment for the thaw. Errors: `UserError` that says why it stays frozen. */
+  async requireThawed(): Promise<void> {
+    if (await this.whenThawed(thawPatienceMs)) return;
+    throw new UserError(this.frozen ?? 'The workspace is frozen.');
+  }
+
   dispose(): void {
-    this.thaw();
+    this.#listening.dispose();
+    this.#unfrozen.fire(false);
     this.#changed.dispose();
-    this.#thawed.dispose();
+    this.#unfrozen.dispose();
   }
 }

@@ -16,7 +16,12 @@ export function statusText(session: WorkspaceSession): StatusText {
   const { record, frozen, readOnly, open } = session;
   const isOver = record.state === 'submitted' || record.state === 'gave-up';
   const icon = frozen !== undefined ? 'debug-pause' : readOnly !== undefined ? 'lock' : 'edit';
-  const state = frozen !== undefined ? 'frozen' : stateLabel(record.state);
+  const state =
+    frozen === undefined
+      ? stateLabel(record.state)
+      : session.isFrozenForGrade
+        ? 'frozen while graded'
+        : 'frozen';
   const note = readOnly !== undefined && !isOver ? ', read-only' : '';
   return {
     text: `$(${icon}) ${record.task.name}: ${state}${note}`,

@@ -1,6 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import type { AttemptEvent, AttemptRecord, OpenAttempt } from '#core/attempt/types.ts';
+import type { FreezeReason } from '#core/attempt/freezes.ts';
+import type {
+  AttachedMode,
+  AttemptBridges,
+  AttemptEvent,
+  AttemptRecord,
+  OpenAttempt,
+} from '#core/attempt/types.ts';
 import { CancelledError, UserError } from '#core/base/errors.ts';
+import { Emitter } from '#core/base/event.ts';
 import type { ContainerHandle } from '#core/container/engine.ts';
 import type { FsChannel } from '#core/container/fsChannel.ts';
 import type { IsolationProbe } from '#core/container/workspaceProbe.ts';
@@ -27,6 +35,7 @@ export function makeAttempt(id: string, more: Partial<AttemptRecord> = {}): Atte
     id,
     task: { name: 'alpha', path: '/c/alpha', digest: 'sha256:0' },
     state: 'ready',
+    mode: 'channel',
     createdAt: '2026-01-02T03:04:05.000Z',
     workdir: '/app',
     image: { reference: 'alpha', id: 'sha256:1' },
@@ -47,6 +56,7 @@ export class FakeRoom implements AttemptRoom {
   readonly files = new FakeFiles();
   readonly calls: string[] = [];
   isSecondWindow = false;
+  isSubmissionTaken = true;
   isolation = isolated;
   paths: readonly string[] = [];
   events: readonly GradeEvent[] = [];
@@ -88,6 +98,7 @@ export class FakeRoom implements AttemptRoom {
       isolation: this.isolation,
       readOnly: isOver || this.isSecondWindow,
       how: 'was running',
+      onDidFreeze: this.freezes.event,
       close: async () => {
         this.calls.push(`close ${id}`);
       },
@@ -102,13 +113,52 @@ export class FakeRoom implements AttemptRoom {
     return this.paths;
   }
 
+  bridgeReport: AttemptBridges = { bridges: [], notes: [], scrubbed: [], isolation: isolated };
+  warnings: readonly string[] = [];
+
+  async attachedMode(id: string): Promise<AttachedMode> {
+    this.calls.push(`attach ${id}`);
+    this.add({ ...(await this.read(id)), mode: 'attached' });
+    return {
+      folder: '/store/devcontainer',
+      config: '/store/devcontainer/.devcontainer/devcontainer.json',
+      attachedConfig: '/store/devcontainer/attached-container.json',
+      uri: 'vscode-remote://attached-container+7b7d/app',
+      idLabel: `attempt=${id}`,
+      warnings: this.warnings,
+    };
+  }
+
+  async bridges(id: string, { scrub }: { readonly scrub: boolean }): Promise<AttemptBridges> {
+    this.calls.push(`bridges ${id}${scrub ? ' scrub' : ''}`);
+    return this.bridgeReport;
+  }
+
   async trySetup(): Promise<never> {
     throw new CancelledError();
   }
 
   async *grade(id: string): AsyncGenerator<GradeEvent> {
     this.calls.push(`grade ${id}`);
-    yield* this.events;
+    this.freezes.fire('grade');
+    try {
+      for (const event of this.events) {
+        yield event;
+        await this.onGradeEvent(event);
+      }
+    } finally {
+      this.freezes.fire(undefined);
+    }
+  }
+
+  /** What happens meanwhile. */
+  onGradeEvent: (event: GradeEvent) => Promise<void> = async () => undefined;
+  /** What core does with the container of an open attempt. */
+  readonly freezes = new Emitter<FreezeReason | undefined>();
+
+  async keepWorking(id: string): Promise<void> {
+    this.calls.push(`keep working ${id}`);
+    if (this.isSubmissionTaken) this.freezes.fire(undefined);
   }
 
   async *submit(id: string): AsyncGenerator<GradeEvent> {

@@ -1,5 +1,5 @@
 import type * as vscode from 'vscode';
-import type { FakeRun } from '../../fakes/vscode.ts';
+import type { FakeRun } from '../../fakes/testRun.ts';
 
 /** Clock times differ by machine; the text that tests compare has none. */
 const clockTime = /\w{3} \d{1,2}, \d{4}, \d{1,2}:\d{2}.[AP]M/;

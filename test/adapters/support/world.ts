@@ -6,6 +6,7 @@ import { AttemptIndex } from '#vscode/attempts/attemptIndex.ts';
 import { createErrorReporter } from '#vscode/commands/reportError.ts';
 import { TaskIndex } from '#vscode/corpora/taskIndex.ts';
 import { GradeIndex } from '#vscode/grades/gradeIndex.ts';
+import { KeptIndex } from '#vscode/grades/keptIndex.ts';
 import { GradeQueue } from '#vscode/grading/gradeQueue.ts';
 import { createNotifier } from '#vscode/notify.ts';
 import type { Grader } from '#vscode/ports.ts';
@@ -15,6 +16,7 @@ import { TasksTree } from '#vscode/tree/tasksTree.ts';
 import { fake } from '../../fakes/vscode.ts';
 import { FakeRoom } from './attempts.ts';
 import { FakeStore } from './builders.ts';
+import { FakeKept } from './kept.ts';
 
 const level =
   (name: string) =>
@@ -47,9 +49,16 @@ export async function makeWorld(entries: readonly TaskEntry[], grader: Grader) {
   };
   const reportError = createErrorReporter(log, notifier, showLog);
   const tests: HiddenTests = new HiddenTests((...request) => rerun(...request));
-  const kept: Grader = async function* keep(task: Task, source: SubmissionSource, signal: AbortSignal) {
-    for await (const event of grader(task, source, signal)) {
+  const containers = new FakeKept();
+  const storing: Grader = async function* grade(
+    task: Task,
+    source: SubmissionSource,
+    signal: AbortSignal,
+    keep,
+  ) {
+    for await (const event of grader(task, source, signal, keep)) {
       if (event.kind === 'finished') store.add(event.result);
+      if (event.kind === 'finished' && keep) containers.dirs.add(event.result.dir);
       yield event;
     }
   };
@@ -57,7 +66,7 @@ export async function makeWorld(entries: readonly TaskEntry[], grader: Grader) {
   const remembered = new Map<string, unknown>();
   const deps = {
     ...{ index, grades, queue, tests, notifier, showLog, reportError, log },
-    grader: kept,
+    grader: storing,
     revealTask: async (dir: string): Promise<void> => {
       revealed.push(dir);
     },
@@ -71,7 +80,8 @@ export async function makeWorld(entries: readonly TaskEntry[], grader: Grader) {
   const rerun = gradeAgain(deps);
   const room = new FakeRoom();
   const attempts = new AttemptIndex(room, log);
-  const tree = new TasksTree({ index, grades, queue, attempts });
+  const kept = new KeptIndex(containers, log);
+  const tree = new TasksTree({ index, grades, queue, attempts, kept });
   index.onDidChange(() => tests.sync(index.tasks));
   await index.refresh();
   return {
@@ -79,6 +89,8 @@ export async function makeWorld(entries: readonly TaskEntry[], grader: Grader) {
     store,
     room,
     attempts,
+    kept,
+    containers,
     tree,
     revealed,
     items: tests.controller.items as vscode.TestItemCollection,

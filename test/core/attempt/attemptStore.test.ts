@@ -48,6 +48,16 @@ test('places in the attempt’s folder move with the store', async () => {
   expect(found.submission?.file).toBe(path.join(moved, 'attempts/a-task', made.id, 'submissions/00.tar.gz'));
 });
 
+test('a record from before there was an attached mode is of the other one', async () => {
+  const made = record();
+  await used.store.create(made);
+  const { mode: _absent, ...old } = made;
+  await writeFile(path.join(used.store.dirOf(made.id), 'attempt.json'), JSON.stringify(old));
+  expect((await used.store.read(made.id)).mode).toBe('channel');
+  await used.store.update(made.id, (now) => ({ ...now, mode: 'attached' }));
+  expect((await used.store.read(made.id)).mode).toBe('attached');
+});
+
 test('lists the newest first, and what is damaged with its reason', async () => {
   const [old, torn, foreign, newer, other, none] = ['0', '1', '2', '3', '4', '5'].map((n) => `aaaaaa${n}`);
   for (const id of [old, torn, foreign, newer, other]) await used.store.create(record({ id: id as string }));

@@ -23,6 +23,7 @@ export function record(parts: Partial<AttemptRecord> = {}): AttemptRecord {
     id,
     task: { name: 'a task', path: '/corpus/a-task', digest: 'sha256:0' },
     state: 'preparing',
+    mode: 'channel',
     createdAt: '2026-01-02T03:04:05.000Z',
     workdir: '/app',
     image: { reference: 'image:1', id: 'sha256:1' },

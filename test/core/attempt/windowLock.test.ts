@@ -97,20 +97,6 @@ describe('the locks of a process', () => {
     setTimeout(() => void release(), 50);
     expect(typeof (await waiting)).toBe('function');
   });
-
-  test('freeze one at a time, also after one that failed', async () => {
-    const locks = new AttemptLocks(used.store);
-    const order: string[] = [];
-    const slow = locks.freezing(id, async () => {
-      await new Promise((resolve) => setTimeout(resolve, 20));
-      order.push('slow');
-      throw new Error('failed');
-    });
-    const quick = locks.freezing(id, async () => void order.push('quick'));
-    await expect(slow).rejects.toThrow('failed');
-    await quick;
-    expect(order).toEqual(['slow', 'quick']);
-  });
 });
 
 async function taken(): Promise<WindowLock> {

@@ -50,11 +50,11 @@ describe('the owner of a container', () => {
 });
 
 test('a grade container says what it is, whose, and whether to keep it', () => {
-  expect(gradeLabels({ keep: false })).toMatchObject({
+  expect(gradeLabels({})).toMatchObject({
     [workbenchLabel]: 'grade',
     [ownerLabel]: formatOwner(currentOwner()),
     'devcontainer.metadata': '[]',
   });
-  expect(gradeLabels({ keep: false })).not.toHaveProperty(keepLabel);
-  expect(gradeLabels({ keep: true })).toHaveProperty(keepLabel, 'true');
+  expect(gradeLabels({})).not.toHaveProperty(keepLabel);
+  expect(gradeLabels({ keepFor: '/store/grades/1' })).toHaveProperty(keepLabel, '/store/grades/1');
 });

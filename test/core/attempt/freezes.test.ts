@@ -1,0 +1,86 @@
+import { expect, test } from 'vitest';
+import { Freezes } from '#core/attempt/freezes.ts';
+import { nullLog } from '#core/base/log.ts';
+import type { ContainerHandle, ExecResult } from '#core/container/engine.ts';
+
+/** A container that notes what is done with it; `fails` makes the next pause fail. */
+function makeContainer() {
+  const log: string[] = [];
+  const state = { log, fails: false, isPaused: true };
+  const done: ExecResult = { exitCode: 0, stdout: Buffer.alloc(0), stderr: Buffer.alloc(0) };
+  const container = {
+    name: 'c',
+    pause: async () => {
+      if (state.fails) throw new Error('no answer');
+      if (!state.isPaused) log.push('pause');
+      state.isPaused = true;
+    },
+    unpause: async () => {
+      if (state.isPaused) log.push('unpause');
+      state.isPaused = false;
+    },
+    exec: async ({ command }: { command: readonly string[] }) => {
+      log.push(`exec ${command[0]}`);
+      return done;
+    },
+  } as unknown as ContainerHandle;
+  return { container, state, log };
+}
+
+function makeFreezes(log: string[]): Freezes {
+  const freezes = new Freezes(nullLog);
+  freezes.onDidChange(({ reason }) => log.push(reason ?? 'thawed'));
+  return freezes;
+}
+
+test('it stands still exactly while nobody works in it or something holds it', async () => {
+  const { container, state, log } = makeContainer();
+  const freezes = makeFreezes(log);
+  await freezes.enter('a', container);
+  const grade = await freezes.hold('a', container, 'grade');
+  expect(freezes.reasonOf('a')).toBe('grade');
+  expect(await freezes.during('a', container, 'comparison', async () => state.isPaused)).toBe(true);
+  await grade();
+  await grade();
+  await freezes.during('b', container, 'setup', async () => undefined);
+  expect(log).toEqual(['unpause', 'grade', 'pause', 'unpause', 'thawed', 'setup', 'pause', 'thawed']);
+});
+
+test('a hold outlives the session, and nobody works in it afterwards', async () => {
+  const { container, state, log } = makeContainer();
+  const freezes = makeFreezes(log);
+  await freezes.enter('a', container);
+  const release = await freezes.hold('a', container, 'grade');
+  await freezes.leave('a', container);
+  await release();
+  expect(state.isPaused).toBe(true);
+  await freezes.enter('a', container);
+  expect(state.isPaused).toBe(false);
+});
+
+test('a freeze that fails is none; of a container that was ended only the word is taken back', async () => {
+  const { container, state, log } = makeContainer();
+  const freezes = makeFreezes(log);
+  await freezes.enter('a', container);
+  state.fails = true;
+  await expect(freezes.hold('a', container, 'submit')).rejects.toThrow('no answer');
+  state.fails = false;
+  expect(log).toEqual(['unpause', 'submit', 'thawed']);
+  const release = await freezes.hold('a', container, 'submit');
+  await release({ hasEnded: true });
+  expect(log.slice(3)).toEqual(['submit', 'pause', 'thawed']);
+});
+
+test('what is started while it is held waits for the thaw, or is cancelled', async () => {
+  const { container, log } = makeContainer();
+  const freezes = makeFreezes(log);
+  await freezes.enter('a', container);
+  const through = freezes.through('a', container);
+  expect(through.name).toBe('c');
+  const release = await freezes.hold('a', container, 'grade');
+  const waiting = through.exec({ command: ['late'] });
+  await expect(through.exec({ command: ['never'] }, AbortSignal.timeout(10))).rejects.toThrow('Cancelled');
+  await release();
+  await waiting;
+  expect(log).toEqual(['unpause', 'grade', 'pause', 'unpause', 'thawed', 'exec late']);
+});
