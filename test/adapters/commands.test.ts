@@ -212,6 +212,7 @@ test('the engine check shows what answers, or what was tried and the next step',
   const world = await oneTask();
   let closed = 0;
   const info = async () => ({
+    id: 'x',
     version: '28.0',
     os: 'linux',
     arch: 'amd64',

@@ -106,6 +106,7 @@ export class FakeEngine implements ContainerEngine {
     if (this.has('info-unreachable'))
       return Promise.reject(new EngineError('unreachable', 'The engine does not answer (ECONNREFUSED).'));
     return Promise.resolve({
+      id: '',
       version: '20.10.24',
       os: 'linux',
       arch: 'amd64',

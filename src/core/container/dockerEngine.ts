@@ -110,6 +110,7 @@ async function readInfo(docker: Docker, address: string): Promise<EngineInfo> {
     if (typeof version.Version !== 'string' || typeof info.NCPU !== 'number')
       throw new EngineError('unreachable', `What answers at ${address} is no Docker engine.`);
     return {
+      id: typeof info.ID === 'string' ? info.ID : '',
       version: version.Version,
       os: version.Os,
       arch: version.Arch,
@@ -212,12 +213,13 @@ function createOptions(spec: ContainerSpec): Docker.ContainerCreateOptions {
   return {
     name: spec.name,
     Image: spec.image,
+    ...(typeof spec.network === 'object' ? { NetworkDisabled: true } : {}),
     Cmd: [...spec.command],
     Labels: { ...spec.labels },
     Env: Object.entries(spec.env ?? {}).map(([key, value]) => `${key}=${value}`),
     ...(spec.workdir === undefined ? {} : { WorkingDir: spec.workdir }),
     HostConfig: {
-      NetworkMode: spec.network,
+      ...networkOptions(spec.network),
       ...(spec.cpus === null ? {} : { NanoCpus: Math.round(spec.cpus * 1e9) }),
       ...(spec.memoryMb === null ? {} : { Memory: spec.memoryMb * 1024 * 1024 }),
       PidsLimit: spec.pidsLimit,
@@ -232,6 +234,14 @@ function createOptions(spec: ContainerSpec): Docker.ContainerCreateOptions {
       ...(spec.volumes ? { Mounts: spec.volumes.map(volumeMount) } : {}),
     },
   };
+}
+
+function networkOptions(network: ContainerSpec['network']): Docker.HostConfig {
+  if (typeof network === 'string') return { NetworkMode: network };
+  if (network.ipv6 === undefined) return { NetworkMode: 'none' };
+  const value = network.ipv6 ? '0' : '1';
+  const names = ['all', 'default', 'lo'].map((name) => [`net.ipv6.conf.${name}.disable_ipv6`, value]);
+  return { NetworkMode: 'none', Sysctls: Object.fromEntries(names) as Record<string, string> };
 }
 
 function volumeMount({ volume, target, copyFromImage }: VolumeMount): Docker.MountSettings {

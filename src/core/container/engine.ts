@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream';
+import type { BareNetwork } from './bareNetwork.ts';
 import type { TarEntry } from './tarStream.ts';
 
 /**
@@ -7,6 +8,8 @@ import type { TarEntry } from './tarStream.ts';
  */
 
 export interface EngineInfo {
+  /** Tells engines apart; empty where it does not say. */
+  readonly id: string;
   readonly version: string;
   /** Go's names: `linux`, `windows`. */
   readonly os: string;
@@ -47,7 +50,7 @@ export interface ContainerSpec {
   readonly env?: Readonly<Record<string, string>>;
   readonly workdir?: string;
   /** `none`: a network namespace of its own with a loopback only; `bridge`: the engine's default network. */
-  readonly network: 'none' | 'bridge';
+  readonly network: 'none' | 'bridge' | BareNetwork;
   readonly cpus: number | null;
   readonly memoryMb: number | null;
   readonly pidsLimit: number;

@@ -1,3 +1,4 @@
+import { type BareNetwork, bareNetworkEntries } from '#core/container/bareNetwork.ts';
 import type { ContainerHandle, ImageInfo } from '#core/container/engine.ts';
 import { walkFolder } from '#core/container/folderTar.ts';
 import { fromBinary, type TarHeader, toBinary } from '#core/container/tarHeader.ts';
@@ -102,11 +103,13 @@ export async function copyIn(
     readonly owner: Owner;
     /** Folders to be made first, for a container that was not prepared. */
     readonly folders?: readonly TarHeader[];
+    readonly network?: 'none' | BareNetwork;
   },
   signal: AbortSignal,
 ): Promise<void> {
   const { submission, testsDir, owner } = input;
   async function* entries(): AsyncGenerator<TarEntry> {
+    if (typeof input.network === 'object') yield* bareNetworkEntries(input.network);
     for (const header of input.folders ?? []) yield { header, body: noBody };
     for await (const { header, body } of readSubmission(submission))
       yield { header: { ...header, ...owner }, body };

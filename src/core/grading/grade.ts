@@ -11,6 +11,7 @@ import { readStart } from '#core/task/folder.ts';
 import type { Task } from '#core/task/types.ts';
 import { collectFrom } from './collectHooks.ts';
 import { type Environments, resolveEnvironments } from './environments.ts';
+import { gradeNetwork } from './networkCache.ts';
 import { compareWithOracle } from './oracle.ts';
 import { type GradePlan, planGrade, submissionRoots } from './plan.ts';
 import { NotGradedError, reasonOf } from './reasons.ts';
@@ -146,6 +147,11 @@ async function gradeInto(
   const workdir = plan.workdir ?? image.workdir;
   const roots = submissionRoots(plan, workdir);
 
+  // A healthcheck runs before the files of a bare network are in.
+  const network = plan.task.config.environment.healthcheck
+    ? ('none' as const)
+    : await gradeNetwork(engine, info, image, { storeDir: options.storeDir, log: deps.log, signal });
+
   // The container starts while a folder is still being read; the reference solution needs a container of its own first.
   const stopTaking = new AbortController();
   const context = { workdir, roots, dir, env, options: imageOptions };
@@ -174,6 +180,7 @@ async function gradeInto(
         workdir,
         roots,
         submission,
+        network,
         dir,
         env,
         keep: options.keep ?? false,

@@ -4,6 +4,7 @@ import type { Log } from '#core/base/log.ts';
 import {
   type ContainerEngine,
   type ContainerHandle,
+  type ContainerSpec,
   EngineError,
   type ImageInfo,
 } from '#core/container/engine.ts';
@@ -16,7 +17,7 @@ export interface GradeContainerOptions {
   readonly limits: Limits;
   readonly env: Readonly<Record<string, string>>;
   readonly workdir: string | undefined;
-  readonly network: 'none' | 'bridge';
+  readonly network: ContainerSpec['network'];
   /** The grade's folder, where its container is to be kept for a look inside. */
   readonly keepFor?: string | undefined;
   readonly log: Log;

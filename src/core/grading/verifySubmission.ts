@@ -3,6 +3,7 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { errorMessage } from '#core/base/errors.ts';
 import type { Log } from '#core/base/log.ts';
+import { type BareNetwork, networkFiles } from '#core/container/bareNetwork.ts';
 import type { ContainerEngine, ContainerHandle, ImageInfo } from '#core/container/engine.ts';
 import { decide } from '#core/report/decide.ts';
 import { readReports } from '#core/report/readReports.ts';
@@ -43,6 +44,7 @@ export interface VerifyInput {
   readonly roots: readonly string[];
   /** May still be under way while the container starts. */
   readonly submission: Promise<Submission>;
+  readonly network: 'none' | BareNetwork;
   /** The grade's folder. */
   readonly dir: string;
   readonly env: Environments;
@@ -65,7 +67,7 @@ export async function verifySubmission(
     limits: plan.limits,
     env: input.env.container,
     workdir: plan.workdir,
-    network: 'none' as const,
+    network: input.network,
     keepFor: input.keep ? input.dir : undefined,
     log: input.log,
   };
@@ -172,29 +174,37 @@ interface Filled {
   readonly owner: Owner;
 }
 
-/** Into an image with nothing in the way the files go in while the engine makes the network namespace. */
+/** Into an image with nothing in the way the files go in while the engine starts the container. */
 async function startAndCopy(
   container: ContainerHandle,
   input: VerifyInput,
   record: GradeRecord,
   signal: AbortSignal,
 ): Promise<Filled> {
+  const { plan, roots } = input;
+  // Asked first: an engine answers no question about a container that it starts.
+  const isEmpty = await needsNoPreparing(container, input.image, roots, plan.user, signal);
   const starting = container.start(signal);
   starting.catch(() => undefined);
   try {
-    if (await needsNoPreparing(container, input.image, input.roots, input.plan.user, signal)) {
-      const owner = { uid: 0, gid: 0 };
-      record.phase('submission', 'Taking the submission');
-      const submission = await input.submission;
-      record.phase('copy', 'Copying the submission and the tests in');
-      const folders = preparedFolders(input.roots, submission);
-      await copyIn(container, { submission, testsDir: input.plan.testsDir, owner, folders }, signal);
-      return { submission, owner };
+    if (!isEmpty) {
+      await starting;
+      return await copyIntoStarted(container, input, record, signal);
     }
+    const owner = { uid: 0, gid: 0 };
+    record.phase('submission', 'Taking the submission');
+    const submission = await input.submission;
+    record.phase('copy', 'Copying the submission and the tests in');
+    const folders = preparedFolders(roots, submission);
+    await copyIn(
+      container,
+      { submission, testsDir: plan.testsDir, owner, folders, network: input.network },
+      signal,
+    );
+    return { submission, owner };
   } finally {
     await starting;
   }
-  return copyIntoStarted(container, input, record, signal);
 }
 
 async function startThenCopy(
@@ -222,7 +232,7 @@ async function copyIntoStarted(
   record.phase('copy', 'Copying the submission and the tests in');
   await prepareContainer(container, roots, submission, signal);
   const owner = await verifierIds(container, plan.user, input.image.user, signal);
-  await copyIn(container, { submission, testsDir: plan.testsDir, owner }, signal);
+  await copyIn(container, { submission, testsDir: plan.testsDir, owner, network: input.network }, signal);
   return { submission, owner };
 }
 
@@ -351,7 +361,7 @@ async function recordChanges(
   killed: Promise<void>,
   signal: AbortSignal,
 ): Promise<void> {
-  const free = [...input.roots, '/logs', '/tmp', '/tests', '/dev'];
+  const free = [...input.roots, '/logs', '/tmp', '/tests', '/dev', ...networkFiles];
   const [changes, altered] = await Promise.all([
     container.changes(free, signal),
     killed.then(() => (input.plan.testsDir ? alteredTests(container, input.plan.testsDir, signal) : [])),
