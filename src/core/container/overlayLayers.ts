@@ -1,3 +1,4 @@
+import type { Stats } from 'node:fs';
 import { access, constants, lstat, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Change } from './engine.ts';
@@ -59,8 +60,16 @@ export async function layerChanges(layers: OverlayLayers, exclude: readonly stri
         changes.push({ kind: 'D', path: name });
         continue;
       }
-      changes.push({ kind: (await isInImage(layers, name)) ? 'C' : 'A', path: name });
-      if (entry.isDirectory() && !isTooDeep(name)) await walk(name);
+      const before = await inImage(layers, name);
+      const at = changes.push({ kind: before ? 'C' : 'A', path: name });
+      if (!entry.isDirectory()) continue;
+      if (!isTooDeep(name)) await walk(name);
+      // A folder is copied up for what was done below it; without a trace of that it is as it was.
+      const isSame =
+        before?.isDirectory() &&
+        changes.length === at &&
+        isSameFolder(before, await lstat(path.join(layers.upper, name)));
+      if (isSame) changes.pop();
     }
   };
   await walk('/');
@@ -111,16 +120,20 @@ async function isWhiteout(file: string): Promise<boolean> {
   );
 }
 
-async function isInImage(layers: OverlayLayers, name: string): Promise<boolean> {
+async function inImage(layers: OverlayLayers, name: string): Promise<Stats | undefined> {
   for (const lower of layers.lowers) {
     try {
-      await lstat(path.join(lower, name));
-      return true;
+      return await lstat(path.join(lower, name));
     } catch {
       // Not in this layer.
     }
   }
-  return false;
+  return undefined;
+}
+
+/** As the engine's own diff compares folders. */
+function isSameFolder(a: Stats, b: Stats): boolean {
+  return a.mode === b.mode && a.uid === b.uid && a.gid === b.gid;
 }
 
 /** Follows no link: every part must be a folder of this layer. */

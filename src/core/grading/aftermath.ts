@@ -1,13 +1,17 @@
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { errorMessage } from '#core/base/errors.ts';
 import type { Log } from '#core/base/log.ts';
 import { networkFiles } from '#core/container/bareNetwork.ts';
 import type { ContainerHandle } from '#core/container/engine.ts';
 import { changesOutside } from './changes.ts';
-import { alteredTests } from './collect.ts';
+import { alteredTests, collectVerifierFolder } from './collect.ts';
 import type { Inspection } from './copyIn.ts';
+import { killContainer } from './gradeContainer.ts';
+import { judge } from './judge.ts';
 import { NotGradedError } from './reasons.ts';
 import type { GradeRecord } from './record.ts';
-import { ownCommands } from './verify.ts';
+import { ownCommands, type RunOutcome } from './verify.ts';
 import type { VerifyInput } from './verifySubmission.ts';
 
 export function recordInspection(inspection: Inspection, record: GradeRecord): void {
@@ -29,8 +33,59 @@ export function requireArrival(inspection: Inspection, record: GradeRecord): voi
   if (!inspection.hasBash) throw new NotGradedError('bash-missing');
 }
 
+/** Whether something in a container was killed for want of memory: only an event tells (docker.md §D). */
+export interface OomWatch {
+  readonly seen: boolean;
+}
+
+export async function watchingOom<T>(
+  container: ContainerHandle,
+  use: (oom: OomWatch) => Promise<T>,
+): Promise<T> {
+  const oom = { seen: false };
+  const unwatch = await container.watchOom(() => {
+    oom.seen = true;
+  });
+  try {
+    return await use(oom);
+  } finally {
+    unwatch();
+  }
+}
+
+/** How long the event of a process that was killed for want of memory may lag behind the process. */
+const oomLagMs = 500;
+
+/** What follows a run: processes left, the end of them, results, evidence, verdict (design.md §4, steps 6 to 8). */
+export async function settle(
+  container: ContainerHandle,
+  input: VerifyInput,
+  outcome: RunOutcome,
+  oom: OomWatch,
+  record: GradeRecord,
+  signal: AbortSignal,
+): Promise<void> {
+  record.phase('collect', 'Reading the results');
+  const left =
+    outcome.timedOut || outcome.died ? undefined : await recordProcesses(container, record, input.log);
+  // Once it is killed nothing of the submission runs: what is read is what was there.
+  const killed = killContainer(container);
+  // Where nothing is left that could change a file, the list of changes, which can take long, need not wait.
+  if (left !== 0) await killed;
+  const [collected] = await Promise.all([
+    killed.then(() => collectVerifierFolder(container, path.join(input.dir, 'verifier'), signal)),
+    recordChanges(container, input, record, killed, signal),
+  ]);
+  record.marks(collected.marks);
+  const silent = !collected.files.has('reward.json') && !collected.files.has('reward.txt');
+  if (silent && !outcome.timedOut && !oom.seen) await delay(oomLagMs);
+  const oomKilled = outcome.oomKilled || oom.seen;
+  record.evidence({ oomKilled });
+  await judge(input, { ...outcome, oomKilled }, collected, record);
+}
+
 /** How many processes the submission left; undefined where that could not be told. */
-export async function recordProcesses(
+async function recordProcesses(
   container: ContainerHandle,
   record: GradeRecord,
   log: Log,
@@ -54,25 +109,26 @@ export async function recordProcesses(
   }
 }
 
+/** What a run may change without its being evidence. */
+export function freePaths(roots: readonly string[]): string[] {
+  return [...roots, '/logs', '/tmp', '/tests', '/dev', ...networkFiles];
+}
+
 /** What the run changed outside of what it may change, and whether the tests are still themselves. */
-export async function recordChanges(
+async function recordChanges(
   container: ContainerHandle,
   input: VerifyInput,
   record: GradeRecord,
   killed: Promise<void>,
   signal: AbortSignal,
 ): Promise<void> {
-  const free = [...input.roots, '/logs', '/tmp', '/tests', '/dev', ...networkFiles];
+  const free = freePaths(input.roots);
   const [changes, altered] = await Promise.all([
     container.changes(free, signal),
     killed.then(() => (input.plan.testsDir ? alteredTests(container, input.plan.testsDir, signal) : [])),
   ]);
-  record.evidence({
-    changedOutside: changesOutside(changes, free)
-      .slice(0, 200)
-      .map(({ kind, path: changed }) => `${kind} ${changed}`),
-    testsAltered: altered,
-  });
+  record.evidence({ testsAltered: altered });
+  record.changedOutside(changesOutside(changes, free));
   if (altered.length > 0)
     record.marks([
       {

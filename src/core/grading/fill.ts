@@ -19,8 +19,21 @@ export interface Filled {
   readonly owner: Owner;
 }
 
+/** Starts a container with the submission, and with the tests where the plan puts them in. */
+export function startFilled(
+  container: ContainerHandle,
+  input: VerifyInput,
+  record: GradeRecord,
+  signal: AbortSignal,
+): Promise<Filled> {
+  const { healthcheck } = input.plan.task.config.environment;
+  return healthcheck && input.plan.task.verifierMode !== 'separate'
+    ? startThenCopy(container, input, record, signal, healthcheck)
+    : startAndCopy(container, input, record, signal);
+}
+
 /** Into an image with nothing in the way the files go in while the engine starts the container. */
-export async function startAndCopy(
+async function startAndCopy(
   container: ContainerHandle,
   input: VerifyInput,
   record: GradeRecord,
@@ -52,7 +65,7 @@ export async function startAndCopy(
   }
 }
 
-export async function startThenCopy(
+async function startThenCopy(
   container: ContainerHandle,
   input: VerifyInput,
   record: GradeRecord,

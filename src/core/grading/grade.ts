@@ -27,6 +27,7 @@ import {
   submissionFromTar,
 } from './submission.ts';
 import type { GradeEvent, GradeResult, SubmissionSource } from './types.ts';
+import { verifyHardened } from './verifyHardened.ts';
 import { verifySubmission } from './verifySubmission.ts';
 
 export interface GradeOptions {
@@ -36,6 +37,8 @@ export interface GradeOptions {
   readonly outDir?: string | undefined;
   /** Seconds; overrides `[verifier].timeout_sec`. */
   readonly timeoutSec?: number | undefined;
+  /** The set-up and the tests in containers of their own (`verifyHardened`); default: as Harbor runs it. */
+  readonly hardened?: boolean | 'where declared';
   /** Leave the container running for a look inside. */
   readonly keep?: boolean;
   /** Emit the verifier's output while it runs. */
@@ -133,6 +136,7 @@ async function gradeInto(
   const info = await engine.info();
   const plan = await planGrade(task, source, info, {
     timeoutSec: options.timeoutSec,
+    hardened: options.hardened,
     environmentId,
   });
   record.planned(plan, info);
@@ -172,24 +176,15 @@ async function gradeInto(
   });
   submission.catch(() => undefined);
   try {
-    await verifySubmission(
-      engine,
-      {
-        plan,
-        image,
-        workdir,
-        roots,
-        submission,
-        network,
-        dir,
-        env,
-        keep: options.keep ?? false,
-        live: options.live ?? false,
-        log: deps.log,
-      },
-      record,
-      signal,
-    );
+    const input = {
+      ...{ plan, image, workdir, roots, submission, network, dir, env },
+      keep: options.keep ?? false,
+      live: options.live ?? false,
+      log: deps.log,
+    };
+    await (plan.contract
+      ? verifyHardened(engine, { ...input, contract: plan.contract }, record, signal)
+      : verifySubmission(engine, input, record, signal));
   } finally {
     stopTaking.abort();
     await submission.catch(() => undefined);

@@ -20,6 +20,7 @@ export interface GradeContainerOptions {
   readonly network: ContainerSpec['network'];
   /** The grade's folder, where its container is to be kept for a look inside. */
   readonly keepFor?: string | undefined;
+  readonly noNewPrivileges?: boolean;
   readonly log: Log;
 }
 
@@ -47,6 +48,7 @@ export async function withContainer<T>(
     cpus: options.limits.cpus,
     memoryMb: options.limits.memoryMb,
     pidsLimit: options.limits.pids,
+    ...(options.noNewPrivileges ? { noNewPrivileges: true } : {}),
   });
   options.log.debug(`Made container ${name} (${container.id.slice(0, 12)})`);
   let isKept = options.keepFor !== undefined;

@@ -13,7 +13,8 @@ import { rootName } from './submission.ts';
 import type { RunOutcome } from './verify.ts';
 import type { VerifyInput } from './verifySubmission.ts';
 
-async function hasSetup(input: VerifyInput): Promise<boolean> {
+/** Whether the submission has a setup.sh. */
+export async function hasSetup(input: VerifyInput): Promise<boolean> {
   const name = `${rootName(input.workdir)}/setup.sh`;
   return (await input.submission).entries.some((entry) => entry.name === name);
 }

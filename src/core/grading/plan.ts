@@ -3,6 +3,7 @@ import path from 'node:path';
 import type { EngineInfo } from '#core/container/engine.ts';
 import type { ImagePlan } from '#core/container/images.ts';
 import { normaliseArtifacts } from '#core/task/artifacts.ts';
+import { readContract, type TwoScriptContract } from '#core/task/contract.ts';
 import type { ArtifactConfig, EnvironmentConfig, Task } from '#core/task/types.ts';
 import { excludeMatcher } from './excludes.ts';
 import { NotGradedError } from './reasons.ts';
@@ -13,7 +14,9 @@ export interface GradePlan {
   readonly task: Task;
   readonly source: SubmissionSource;
   /** `separate` as the task asks; `fresh` where it asked for the shared verifier (design.md §4). */
-  readonly mode: 'separate' | 'fresh (task asked shared)';
+  readonly mode: 'separate' | 'fresh (task asked shared)' | 'hardened';
+  /** The scripts of a hardened grade. */
+  readonly contract?: TwoScriptContract;
   readonly image: ImagePlan;
   /** The image that solve.sh runs in; the verifier's when it is the same. */
   readonly solutionImage: ImagePlan;
@@ -49,6 +52,8 @@ const pidsLimit = 4096;
 export interface PlanOptions {
   /** Seconds; overrides `[verifier].timeout_sec`. */
   readonly timeoutSec?: number | undefined;
+  /** Setup and tests apart, as the task's two-script contract has them; `false`: as Harbor runs it. */
+  readonly hardened?: boolean | 'where declared' | undefined;
   /** harbor.md §8.3, by folder. */
   readonly environmentId: (folder: string) => Promise<string>;
 }
@@ -67,11 +72,12 @@ export async function planGrade(
   const ownsTests = image.kind === 'build' && image.context === path.join(task.dir, 'tests');
   const testsDir = path.join(task.dir, 'tests');
   const artifacts = normaliseArtifacts(task);
+  const contract = contractOf(task, options.hardened ?? false, !ownsTests && existsSync(testsDir));
   const network = task.config.verifier.network_mode ?? environment.network_mode;
   return {
     task,
     source,
-    mode: separate ? 'separate' : 'fresh (task asked shared)',
+    ...modeOf(separate, contract),
     image,
     solutionImage: taskImage,
     workdir: environment.workdir ?? undefined,
@@ -85,6 +91,46 @@ export async function planGrade(
     networkWanted: network !== 'no-network',
     expected: task.testCaseCount,
   };
+}
+
+function modeOf(
+  separate: boolean,
+  contract: TwoScriptContract | undefined,
+): Pick<GradePlan, 'mode' | 'contract'> {
+  if (contract) return { mode: 'hardened', contract };
+  return { mode: separate ? 'separate' : 'fresh (task asked shared)' };
+}
+
+function contractOf(
+  task: Task,
+  hardened: NonNullable<PlanOptions['hardened']>,
+  hasTests: boolean,
+): TwoScriptContract | undefined {
+  if (!hardened) return undefined;
+  const read = readContract(task.config.metadata);
+  const nextStep = 'Grade it without "hardened", or declare the scripts in [metadata.e2e_swe_workbench].';
+  if (read === undefined) {
+    if (hardened === 'where declared') return undefined;
+    throw new NotGradedError(
+      'task-unsupported',
+      'The task cannot be graded hardened: it declares no setup and test script.',
+      { nextStep },
+    );
+  }
+  if ('problem' in read) throw new NotGradedError('task-invalid', `task.toml: ${read.problem}`, { nextStep });
+  const { contract } = read;
+  const missing = [contract.setup, contract.test].find(
+    (name) => !existsSync(path.join(task.dir, 'tests', name)),
+  );
+  if (!hasTests || missing !== undefined)
+    throw new NotGradedError(
+      'task-invalid',
+      missing === undefined
+        ? "The task cannot be graded hardened: its verifier's image has the tests."
+        : `task.toml names tests/${missing}, which does not exist.`,
+      { nextStep },
+    );
+  return contract;
 }
 
 /** The image that a builder works in: `docker_image` wins over a Dockerfile (harbor.md §3.1). */

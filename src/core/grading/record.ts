@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { writeFileAtomic } from '#core/base/files.ts';
-import type { EngineInfo, ImageInfo } from '#core/container/engine.ts';
+import type { Change, EngineInfo, ImageInfo } from '#core/container/engine.ts';
 import { countTests } from '#core/report/countTests.ts';
 import type { Decision } from '#core/report/decide.ts';
 import type { Mark, Report, Reward } from '#core/report/types.ts';
@@ -15,6 +15,9 @@ import type { Evidence, GradeEvent, GradeResult, Phase, PhaseName, SubmissionSou
 
 /** What a result says of its task; also there for a folder that is no valid task. */
 export type GradedTask = Pick<Task, 'name' | 'dir' | 'testCaseCount'>;
+
+/** Changed paths kept. */
+const maxChanges = 200;
 
 const noReport: Report = { tests: [], state: 'none', notes: [] };
 
@@ -61,6 +64,13 @@ export class GradeRecord {
     this.#evidence = { ...this.#evidence, ...part };
   }
 
+  /** Of a hardened grade, both of the set-up and of the tests. */
+  changedOutside(changes: readonly Change[]): void {
+    const known = this.#evidence.changedOutside ?? [];
+    const more = changes.map(({ kind, path: changed }) => `${kind} ${changed}`);
+    this.evidence({ changedOutside: [...new Set([...known, ...more])].slice(0, maxChanges) });
+  }
+
   marks(marks: readonly Mark[]): void {
     this.#marks.push(...marks);
   }
@@ -78,7 +88,7 @@ export class GradeRecord {
       limits: { cpus, memoryMb, pids, clamped },
       ...(plan.image.kind === 'build' ? { environmentId: plan.image.environmentId } : {}),
     });
-    if (plan.mode !== 'separate')
+    if (plan.mode === 'fresh (task asked shared)')
       this.marks([
         {
           rule: 'state-outside-workdir',
@@ -123,7 +133,7 @@ export class GradeRecord {
       ]);
     const workdir = plan.workdir ?? image.workdir;
     if (
-      plan.mode === 'separate' &&
+      plan.mode !== 'fresh (task asked shared)' &&
       !plan.artifacts.some(
         ({ source }) => workdir === source || workdir.startsWith(`${source.replace(/\/$/, '')}/`),
       )
@@ -167,6 +177,11 @@ export class GradeRecord {
     );
   }
 
+  /** What ended setup in a hardened grade, in words. */
+  setupEnded(text: string): void {
+    this.#setup = { text, nextStep: 'Open the output and repair setup.sh.' };
+  }
+
   /** The exit code of setup.sh, and whether the submission has one. */
   setup(exit: number, present: boolean): void {
     this.#setup = present
@@ -175,6 +190,16 @@ export class GradeRecord {
           nextStep: 'Open the output and repair setup.sh.',
         }
       : { text: 'The submission has no setup.sh.', nextStep: 'Write the setup.sh that the spec asks for.' };
+  }
+
+  /** A hardened grade's set-up failed: no test ran. */
+  setupFailed(): void {
+    this.judged({ state: 'none' }, noReport, {
+      verdict: 'unresolved',
+      reason: 'setup-failed',
+      marks: [],
+      reportState: 'none',
+    });
   }
 
   judged(reward: Reward, report: Report, decision: Decision): void {

@@ -169,29 +169,39 @@ export async function* archivesOf(
   }
 }
 
-/** What an engine's archives of each root hold; each archive's names start with the last part of its root. */
+/** What an engine's archives of each root hold. */
 export function submissionFromArchives(
   archives: AsyncIterable<RootArchive> | Iterable<RootArchive>,
   options: TakeOptions,
 ): Promise<Submission> {
   async function* entries(): AsyncGenerator<TarEntry> {
-    for await (const { root, archive } of archives) {
-      const [first, target] = [toBinary(path.posix.basename(root)), rootName(root)];
-      const move = (name: string): string =>
-        name === first || name.startsWith(`${first}/`) ? `${target}${name.slice(first.length)}` : name;
-      for await (const { header, body } of readTar(archive)) {
-        yield {
-          header: {
-            ...header,
-            name: move(header.name),
-            linkName: header.type === 'hardlink' ? move(header.linkName) : header.linkName,
-          },
-          body,
-        };
-      }
-    }
+    for await (const { root, archive } of archives) yield* movedTo(root, readTar(archive));
   }
-  return keep(entries(), (name) => name, [], options);
+  return submissionFromEntries(entries(), options);
+}
+
+/** Entries that already have their names in the container. */
+export function submissionFromEntries(
+  entries: AsyncIterable<TarEntry>,
+  options: TakeOptions,
+): Promise<Submission> {
+  return keep(entries, (name) => name, [], options);
+}
+
+/** An engine's archive names its entries from the last part of its folder on; here from the container's root on. */
+export async function* movedTo(folder: string, entries: AsyncIterable<TarEntry>): AsyncGenerator<TarEntry> {
+  const [first, target] = [toBinary(path.posix.basename(folder)), rootName(folder)];
+  const move = (name: string): string =>
+    name === first || name.startsWith(`${first}/`) ? `${target}${name.slice(first.length)}` : name;
+  for await (const { header, body } of entries)
+    yield {
+      header: {
+        ...header,
+        name: move(header.name),
+        linkName: header.type === 'hardlink' ? move(header.linkName) : header.linkName,
+      },
+      body,
+    };
 }
 
 /** The kept submission's entries, to be put into a container. */

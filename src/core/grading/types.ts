@@ -29,6 +29,7 @@ export type PhaseName =
   | 'copy'
   | 'verify'
   | 'setup'
+  | 'take'
   | 'tests'
   | 'collect'
   | 'remove';

@@ -6,6 +6,8 @@ import { LookOutput } from './lookOutput.ts';
 
 export interface RunOptions {
   readonly workdir: string;
+  /** For bash; default: /tests/test.sh as Harbor runs it (harbor.md §4.5). */
+  readonly command?: string;
   readonly user: string | undefined;
   readonly env: Readonly<Record<string, string>>;
   /** Seconds from the script's start. */
@@ -34,8 +36,7 @@ export interface RunOutcome {
 const nothing = Buffer.alloc(0);
 const ended = { exitCode: null, died: false, oomKilled: false, stdout: nothing, stderr: nothing };
 
-/** As Harbor runs it (harbor.md §4.5). */
-const runCommand = '(/tests/test.sh) > /logs/verifier/test-stdout.txt 2>&1';
+const harborsCommand = '(/tests/test.sh) > /logs/verifier/test-stdout.txt 2>&1';
 /** Looks five times a second: on an overlay tail is told of nothing. */
 const followCommand = 'exec tail -c +1 -s 0.2 -F /logs/verifier/test-stdout.txt 2>/dev/null';
 /** How long the exec of a killed container may take to end before the engine counts as gone. */
@@ -69,6 +70,7 @@ export async function runTests(
     },
     Math.max(0, Math.min(options.timeoutSec * 1000, 2 ** 31 - 1)),
   );
+  const command = options.command ?? harborsCommand;
   const follower = options.onOutput
     ? follow(container, options.onOutput, AbortSignal.any([signal, following.signal]))
     : Promise.resolve();
@@ -76,8 +78,8 @@ export async function runTests(
     const { exitCode } = await container.exec(
       {
         command: options.first
-          ? ['sh', '-c', `${options.first.script}\nexec bash -c '${runCommand}'`, 'sh', ...options.first.args]
-          : ['bash', '-c', runCommand],
+          ? ['sh', '-c', `${options.first.script}\nexec bash -c '${command}'`, 'sh', ...options.first.args]
+          : ['bash', '-c', command],
         keepBytes: 0,
         ...(options.first ? { onOutput: (data, stream) => look.write(data, stream) } : {}),
         workdir: options.workdir,

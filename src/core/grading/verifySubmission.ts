@@ -1,15 +1,11 @@
-import path from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '#core/base/log.ts';
 import type { BareNetwork } from '#core/container/bareNetwork.ts';
 import type { ContainerEngine, ContainerHandle, ImageInfo } from '#core/container/engine.ts';
-import { recordChanges, recordInspection, recordProcesses, requireArrival } from './aftermath.ts';
-import { collectVerifierFolder } from './collect.ts';
+import { type OomWatch, recordInspection, requireArrival, settle, watchingOom } from './aftermath.ts';
 import { inspectByArchive, inspectContainer, lookScript, noFindExit, readLook } from './copyIn.ts';
 import type { Environments } from './environments.ts';
-import { startAndCopy, startThenCopy } from './fill.ts';
-import { killContainer, withContainer } from './gradeContainer.ts';
-import { judge } from './judge.ts';
+import { startFilled } from './fill.ts';
+import { withContainer } from './gradeContainer.ts';
 import type { GradePlan } from './plan.ts';
 import type { GradeRecord } from './record.ts';
 import type { Submission } from './submission.ts';
@@ -52,44 +48,20 @@ export async function verifySubmission(
   await withContainer(
     engine,
     options,
-    (container) => watched(container, input, record, signal),
+    (container) => watchingOom(container, (oom) => verifyIn(container, input, record, oom, signal)),
     () => record.phase('remove', 'Removing the container'),
   );
-}
-
-/** How long the event of a process that was killed for want of memory may lag behind the process. */
-const oomLagMs = 500;
-
-async function watched(
-  container: ContainerHandle,
-  input: VerifyInput,
-  record: GradeRecord,
-  signal: AbortSignal,
-): Promise<void> {
-  const oom = { seen: false };
-  const unwatch = await container.watchOom(() => {
-    oom.seen = true;
-  });
-  try {
-    await verifyIn(container, input, record, oom, signal);
-  } finally {
-    unwatch();
-  }
 }
 
 async function verifyIn(
   container: ContainerHandle,
   input: VerifyInput,
   record: GradeRecord,
-  oom: { readonly seen: boolean },
+  oom: OomWatch,
   signal: AbortSignal,
 ): Promise<void> {
   const { plan, roots } = input;
-  const { healthcheck } = plan.task.config.environment;
-  const { submission, owner } =
-    healthcheck && plan.mode !== 'separate'
-      ? await startThenCopy(container, input, record, signal, healthcheck)
-      : await startAndCopy(container, input, record, signal);
+  const { submission, owner } = await startFilled(container, input, record, signal);
   const run = (first?: ReturnType<typeof lookScript>): Promise<RunOutcome> => {
     record.phase('verify', 'Running the hidden tests');
     return runTests(
@@ -128,21 +100,5 @@ async function verifyIn(
   }
   record.evidence({ exitCode: outcome.exitCode, timeoutSec: plan.timeoutSec });
 
-  record.phase('collect', 'Reading the results');
-  const left =
-    outcome.timedOut || outcome.died ? undefined : await recordProcesses(container, record, input.log);
-  // Once it is killed nothing of the submission runs: what is read is what was there.
-  const killed = killContainer(container);
-  // Where nothing is left that could change a file, the list of changes, which can take long, need not wait.
-  if (left !== 0) await killed;
-  const [collected] = await Promise.all([
-    killed.then(() => collectVerifierFolder(container, path.join(input.dir, 'verifier'), signal)),
-    recordChanges(container, input, record, killed, signal),
-  ]);
-  record.marks(collected.marks);
-  const silent = !collected.files.has('reward.json') && !collected.files.has('reward.txt');
-  if (silent && !outcome.timedOut && !oom.seen) await delay(oomLagMs);
-  const oomKilled = outcome.oomKilled || oom.seen;
-  record.evidence({ oomKilled });
-  await judge(input, { ...outcome, oomKilled }, collected, record);
+  await settle(container, input, outcome, oom, record, signal);
 }

@@ -1,6 +1,7 @@
 /** Why a grade is `unresolved`. */
 export type UnresolvedReason =
   | 'setup-failed'
+  | 'other-tests'
   | 'build-failed'
   | 'tests-failed'
   | 'tests-skipped'
@@ -19,6 +20,10 @@ export const unresolvedReasons: Readonly<
   'setup-failed': {
     text: "The submission's setup.sh failed.",
     nextStep: 'Open the output and repair setup.sh.',
+  },
+  'other-tests': {
+    text: "The report lists other tests than the reference solution's.",
+    nextStep: 'Compare the list of tests with that of a grade of the solution.',
   },
   'build-failed': {
     text: 'The submission did not build, so no hidden test ran.',

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
@@ -92,11 +92,17 @@ describe('what the image holds', () => {
 test('changes: what the container added or changed, excluded paths left out', async () => {
   await put(layers.lowers[0] as string, 'etc/motd', 'usr/bin/x');
   await put(layers.upper, 'etc/motd', 'etc/new', 'logs/verifier/x', 'tmp/y');
+  // Copied up for a file that is gone again, and for a mode.
+  for (const layer of [layers.lowers[0] as string, layers.upper])
+    for (const folder of ['srv/same', 'srv/mode']) await mkdir(path.join(layer, folder), { recursive: true });
+  await chmod(path.join(layers.upper, 'srv/mode'), 0o777);
   const changes = await layerChanges(layers, ['/logs', '/tmp']);
   expect(changes.map(({ kind, path: changed }) => `${kind} ${changed}`).sort()).toEqual([
     'A /etc/new',
     'C /etc',
     'C /etc/motd',
+    'C /srv',
+    'C /srv/mode',
   ]);
 });
 
