@@ -39,7 +39,7 @@ async function inContainer<T>(
     name: `e2e-swe-test-network-${process.pid}-${Math.random().toString(36).slice(2)}`,
     image: image.id,
     command: ['sh', '-c', 'sleep infinity'],
-    labels: gradeLabels({ keep: false }),
+    labels: gradeLabels({}),
     network: kind,
     cpus: null,
     memoryMb: null,

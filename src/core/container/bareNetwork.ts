@@ -64,7 +64,7 @@ async function factsIn(
     name: `e2e-swe-network-${randomBytes(6).toString('hex')}`,
     image: image.id,
     command: ['sh', '-c', 'sleep infinity'],
-    labels: gradeLabels({ keep: false }),
+    labels: gradeLabels({}),
     network,
     cpus: null,
     memoryMb: null,
