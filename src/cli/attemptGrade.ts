@@ -6,6 +6,7 @@ import { renderGrade } from './renderGrade.ts';
 const options = {
   json: { type: 'boolean' },
   live: { type: 'boolean' },
+  hardened: { type: 'boolean' },
   'allow-host-env': { type: 'boolean' },
 } as const;
 
@@ -27,9 +28,14 @@ export async function submitAttemptCommand(args: string[], context: AttemptComma
   return follow(context.attempts.submit(id, context.signal, gradeOptions(values)), values.json, context);
 }
 
-function gradeOptions(values: { live?: boolean | undefined; 'allow-host-env'?: boolean | undefined }) {
+function gradeOptions(values: {
+  live?: boolean | undefined;
+  hardened?: boolean | undefined;
+  'allow-host-env'?: boolean | undefined;
+}) {
   return {
     live: values.live ?? false,
+    hardened: values.hardened ?? false,
     allowHostEnv: () => Promise.resolve(values['allow-host-env'] ?? false),
   };
 }

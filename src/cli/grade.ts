@@ -33,6 +33,7 @@ export async function gradeCommand(args: string[], context: CliContext): Promise
     json: { type: 'boolean' },
     timeout: { type: 'string' },
     keep: { type: 'boolean' },
+    hardened: { type: 'boolean' },
     live: { type: 'boolean' },
     'allow-host-env': { type: 'boolean' },
   });
@@ -50,6 +51,7 @@ export async function gradeCommand(args: string[], context: CliContext): Promise
       outDir: values.out,
       timeoutSec: values.timeout === undefined ? undefined : seconds(values.timeout),
       keep: values.keep ?? false,
+      hardened: values.hardened ?? false,
       live: values.live ?? false,
       allowHostEnv: () => Promise.resolve(values['allow-host-env'] ?? false),
     },

@@ -9,6 +9,8 @@ export const usage = `e2e-swe: build and judge whole repositories from a spec
       --json            print the result as one JSON object
       --timeout SEC     end the tests after SEC seconds instead of [verifier].timeout_sec
       --keep            keep the container, for a look inside; refused while an attempt at the task is under way
+      --hardened        run the submission's set-up and the tests in containers of their own, the tests out of its reach;
+                        for tasks that declare both scripts in [metadata.e2e_swe_workbench]
       --live            show the tests' output while they run
       --allow-host-env  let the task read the host variables that it names
 
@@ -18,11 +20,11 @@ export const usage = `e2e-swe: build and judge whole repositories from a spec
       List the attempts; show where one stands, its history and its grades.
   e2e-swe attempt exec [-i] ID -- CMD…
       Run a command in the workspace; its exit code is the result. -i passes standard input on.
-  e2e-swe attempt grade ID [--keep-working] [--json] [--live] [--allow-host-env]
+  e2e-swe attempt grade ID [--keep-working] [--hardened] [--json] [--live] [--allow-host-env]
       Freeze the workspace while it is graded as above; with --keep-working, only while its submission is taken.
   e2e-swe attempt try-setup ID
       Run the workspace's setup.sh, and nothing else, in a fresh container; lists what it changed.
-  e2e-swe attempt submit ID --yes [--json] [--live] [--allow-host-env]
+  e2e-swe attempt submit ID --yes [--hardened] [--json] [--live] [--allow-host-env]
       Keep the final submission and grade it: the attempt is over.
   e2e-swe attempt devcontainer ID [--json]
       Write a devcontainer.json for the workspace, outside of it, and print its path; the attempt counts as attached.

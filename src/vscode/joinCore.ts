@@ -9,6 +9,7 @@ import type { EngineStatus } from './engine/engineStatus.ts';
 import { askForHostVariables } from './grading/askForHostVariables.ts';
 import type { Grader, GradeStore, KeptContainers, TaskReader } from './ports.ts';
 import { dockerHostSetting } from './settings/dockerHost.ts';
+import { hardenedVerifierSetting } from './settings/hardenedVerifier.ts';
 import { verifierTimeoutSetting } from './settings/verifierTimeoutSeconds.ts';
 
 export const taskReader: TaskReader = {
@@ -100,6 +101,7 @@ export function createGrader({ engine: status, storeDir, log }: GraderDeps): Gra
       keep,
       allowHostEnv: (names: readonly string[]) => askForHostVariables(task, names),
       ...(timeoutSec > 0 ? { timeoutSec } : {}),
+      ...(hardenedVerifierSetting.get() ? { hardened: 'where declared' as const } : {}),
     };
     let engine: ContainerEngine | undefined;
     const connect = async (): Promise<ContainerEngine> => {

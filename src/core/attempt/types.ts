@@ -122,6 +122,8 @@ export interface AttemptGradeOptions {
   readonly timeoutSec?: number | undefined;
   /** Thaw the workspace once its submission is taken; of an interim grade only. */
   readonly keepWorking?: boolean;
+  /** The set-up and the tests in containers of their own (`verifyHardened`). */
+  readonly hardened?: boolean | 'where declared';
   /** Emit the verifier's output while it runs. */
   readonly live?: boolean;
   /** Asked before a host variable goes into the grade's containers; without it none goes. */

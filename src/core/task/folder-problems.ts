@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { normaliseArtifacts } from './artifacts.ts';
+import { readContract } from './contract.ts';
 import { dockerfileWorkdir, exists, type FolderFacts, firstCrlfLine } from './folder.ts';
 import { place } from './place.ts';
 import { posixParts } from './python.ts';
@@ -21,6 +22,7 @@ export async function folderProblems(
     ...unsupportedShapes(input, scan),
     ...(await scriptProblems(dir)),
     ...(await artifactProblems(dir, config, verifier, scan)),
+    ...(await contractProblems(dir, config, scan)),
   ];
 }
 
@@ -117,6 +119,26 @@ function unsupportedShapes(input: ShapeInput, scan: TomlScan): readonly TaskProb
         : fault(code, 'error', found.file, message),
     ];
   });
+}
+
+/** A declared hardened grade needs both of its scripts. */
+async function contractProblems(
+  dir: string,
+  config: TaskConfig,
+  scan: TomlScan,
+): Promise<readonly TaskProblem[]> {
+  const read = readContract(config.metadata);
+  if (read === undefined) return [];
+  const table = ['metadata', 'e2e_swe_workbench'];
+  if ('problem' in read) return [place('contract-invalid', 'warning', read.problem, table, scan)];
+  const out: TaskProblem[] = [];
+  for (const key of ['setup', 'test'] as const) {
+    const file = `tests/${read.contract[key]}`;
+    const message = `${file} does not exist: without it the task cannot be graded hardened.`;
+    if (!(await exists(dir, file)))
+      out.push(place('contract-invalid', 'warning', message, [...table, key], scan));
+  }
+  return out;
 }
 
 /** A script checked out with Windows line ends dies with "required file not found" (harbor.md §4.5). */

@@ -80,6 +80,22 @@ const taskKeys: readonly KeyDoc[] = [
   }),
 ];
 
+/** The two scripts of a hardened grade (`readContract`). */
+const contractKeys: readonly KeyDoc[] = [
+  key(
+    'setup',
+    'string',
+    "A script below `tests/` that runs the submission's own set-up, for a hardened grade: in a container without tests.",
+    { origin: 'e2e-swe', example: '[metadata.e2e_swe_workbench]\nsetup = "setup_phase.sh"\n' },
+  ),
+  key(
+    'test',
+    'string',
+    'A script below `tests/` that runs the hidden tests, for a hardened grade: as root, in a second container. It is to run the product as `$E2E_SWE_PRODUCT_UID` and `$E2E_SWE_PRODUCT_GID`, and to write the reward and the report itself.',
+    { origin: 'e2e-swe', example: '[metadata.e2e_swe_workbench]\ntest = "hidden_phase.sh"\n' },
+  ),
+];
+
 /** Free to the author; the keys below are those that we and the E2E-SWE benchmark read. */
 const metadataKeys: readonly KeyDoc[] = [
   key('category', 'string', 'The kind of program that the task asks for, as lists and statistics show it.', {
@@ -90,9 +106,10 @@ const metadataKeys: readonly KeyDoc[] = [
     origin: 'e2e-swe',
     example: '[metadata]\nprogramming_language = "python"\n',
   }),
-  key('e2e_swe_workbench', 'free table', 'Reserved for E2E-SWE Workbench: keep your own facts out of it.', {
+  key('e2e_swe_workbench', 'free table', 'What E2E-SWE Workbench alone reads; Harbor does not.', {
     origin: 'e2e-swe',
-    example: '[metadata.e2e_swe_workbench]\n',
+    example: '[metadata.e2e_swe_workbench]\nsetup = "setup_phase.sh"\ntest = "hidden_phase.sh"\n',
+    inner: contractKeys,
   }),
 ];
 

@@ -1,6 +1,7 @@
 import type { SubmissionSource } from '#core/grading/types.ts';
 import { askForHostVariables } from '#vscode/grading/askForHostVariables.ts';
 import type { Grader } from '#vscode/ports.ts';
+import { hardenedVerifierSetting } from '#vscode/settings/hardenedVerifier.ts';
 import { verifierTimeoutSetting } from '#vscode/settings/verifierTimeoutSeconds.ts';
 import type { WorkspaceSessions } from '#vscode/workspace/workspaceSessions.ts';
 import type { AttemptIndex } from './attemptIndex.ts';
@@ -28,6 +29,7 @@ export function attemptGrader(deps: AttemptGraderDeps, id: string, isOfficial: b
       live: true,
       allowHostEnv: (names: readonly string[]) => askForHostVariables(task, names),
       ...(timeoutSec > 0 ? { timeoutSec } : {}),
+      ...(hardenedVerifierSetting.get() ? { hardened: 'where declared' as const } : {}),
     };
     const events = isOfficial ? room.submit(id, signal, options) : room.grade(id, options, signal);
     const update = async (): Promise<void> => {

@@ -1,6 +1,7 @@
 import { corporaSetting } from './corpora.ts';
 import { dockerHostSetting } from './dockerHost.ts';
 import { harborCommandSetting } from './harborCommand.ts';
+import { hardenedVerifierSetting } from './hardenedVerifier.ts';
 import type { Setting } from './settingValue.ts';
 import { showBundledTasksSetting } from './showBundledTasks.ts';
 import { storeFolderSetting } from './storeFolder.ts';
@@ -14,4 +15,5 @@ export const allSettings: readonly Pick<Setting<unknown>, 'key' | 'defaultValue'
   storeFolderSetting,
   verifierTimeoutSetting,
   harborCommandSetting,
+  hardenedVerifierSetting,
 ];

@@ -24,6 +24,24 @@ const STATUS = { syntax: 1, name: 1, grammar: 1, usage: 2, parse: 3, action: 4 }
 /** @type {{suite: string, name: string, body: (t: Context) => Promise<void>, file: string, line: number}[]} */
 const registered = [];
 
+/** Who the program is to run as, in a hardened grade; null where the grade does not say. */
+const PRODUCT = process.env.E2E_SWE_PRODUCT_UID
+  ? { uid: Number(process.env.E2E_SWE_PRODUCT_UID), gid: Number(process.env.E2E_SWE_PRODUCT_GID) }
+  : null;
+
+/** Files are handled as the program's user too, whose links could lead anywhere. */
+function asProduct(action) {
+  if (PRODUCT === null) return action();
+  process.setegid(PRODUCT.gid);
+  process.seteuid(PRODUCT.uid);
+  try {
+    return action();
+  } finally {
+    process.seteuid(0);
+    process.setegid(0);
+  }
+}
+
 /** Names of the suite's files and lines in a stack trace, outermost last. */
 function suiteFrames(stack) {
   return Array.from(String(stack).matchAll(/\/(suite_\w+\.mjs):(\d+)/g), (found) => [found[1], Number(found[2])]);
@@ -80,21 +98,22 @@ class Context {
     this.root = root;
     this.cwd = join(root, 'work');
     this.runs = 0;
-    mkdirSync(this.cwd);
-    mkdirSync(join(root, 'home'));
+    asProduct(() => [this.cwd, join(root, 'home')].forEach((folder) => mkdirSync(folder)));
   }
 
   // ---- files
 
   write(name, content) {
     const path = join(this.cwd, name);
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, content);
+    asProduct(() => {
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, content);
+    });
   }
 
   read(name) {
     try {
-      return readCapped(join(this.cwd, name)).toString('utf8');
+      return asProduct(() => readCapped(join(this.cwd, name)).toString('utf8'));
     } catch {
       return null;
     }
@@ -107,13 +126,16 @@ class Context {
     const program = findProgram();
     const number = ++this.runs;
     const files = ['in', 'out', 'err'].map((name) => join(this.root, `${number}.${name}`));
-    writeFileSync(files[0], stdin);
-    const stdio = [openSync(files[0], 'r'), openSync(files[1], 'w'), openSync(files[2], 'w')];
+    const stdio = asProduct(() => {
+      writeFileSync(files[0], stdin);
+      return [openSync(files[0], 'r'), openSync(files[1], 'w'), openSync(files[2], 'w')];
+    });
     const command = [PROGRAM, ...args].map((part) => (/^[\w./:=-]+$/.test(part) ? part : JSON.stringify(part))).join(' ');
     const child = spawn(program, args, {
       cwd,
       stdio,
       detached: true,
+      ...PRODUCT,
       env: { PATH: SEARCH_PATH, HOME: join(this.root, 'home'), TMPDIR: this.root, LANG: 'C.UTF-8', TZ: 'UTC', ...env },
     });
     let timedOut = false;
@@ -136,8 +158,7 @@ class Context {
     killGroup();
     for (const descriptor of stdio) closeSync(descriptor);
     if (timedOut) throw new Failure(`no end in time: ${command}`, `an end within ${timeout} ms`, 'still running');
-    const out = readCapped(files[1]).toString('utf8');
-    const err = readCapped(files[2]).toString('utf8');
+    const [out, err] = asProduct(() => files.slice(1).map((file) => readCapped(file).toString('utf8')));
     return { command, code: code ?? `signal ${signal}`, out, err };
   }
 
@@ -317,7 +338,7 @@ async function runOne(test, deadline) {
   let timer;
   try {
     if (start > deadline) throw new Failure('the time of all tests is over', 'a result', 'not run');
-    root = mkdtempSync(join(tmpdir(), 'tendril-test-'));
+    root = asProduct(() => mkdtempSync(join(tmpdir(), 'tendril-test-')));
     const late = new Failure('the test did not end in time', `an end within ${TEST_TIMEOUT_MS} ms`, 'still running');
     const timeout = new Promise((_, reject) => {
       timer = setTimeout(() => reject(late), TEST_TIMEOUT_MS);
@@ -328,7 +349,7 @@ async function runOne(test, deadline) {
     fail(entry, error);
   } finally {
     clearTimeout(timer);
-    if (root !== null) rmSync(root, { recursive: true, force: true });
+    if (root !== null) asProduct(() => rmSync(root, { recursive: true, force: true }));
   }
   entry.duration = Date.now() - start;
   return entry;

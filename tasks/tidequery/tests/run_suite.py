@@ -1,4 +1,4 @@
-"""Runs all tests: python3 -I -B run_suite.py REPORT"""
+"""Runs all tests: python3 -I -S -B run_suite.py REPORT"""
 
 import os
 import sys

@@ -27,7 +27,7 @@ main() {
     folder=$(mktemp -d /tmp/tidequery-suite-XXXXXXXX)
     chmod 700 "$folder"
     printf '%s' "$suite" | base64 -d | tar -C "$folder" -xf -
-    if timeout -k 5 500 /usr/bin/python3 -I -B "$folder/run_suite.py" "$logs/ctrf.json" </dev/null; then
+    if timeout -k 5 500 /usr/bin/python3 -I -S -B "$folder/run_suite.py" "$logs/ctrf.json" </dev/null; then
         reward=1
     fi
     rm -rf "$folder"

@@ -63,6 +63,7 @@ test('every key of the schemas is documented, and no other', () => {
     ['task', keys(packageShape)],
     ['task.authors', keys(authorShape)],
     ['metadata', ['category', 'e2e_swe_workbench', 'programming_language']],
+    ['metadata.e2e_swe_workbench', ['setup', 'test']],
     ['agent', keys(agentShape)],
     ['solution', keys(solutionShape)],
     ['artifacts', keys(artifactShape)],
