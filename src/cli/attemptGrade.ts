@@ -1,7 +1,6 @@
-import type { GradeEvent } from '#core/grading/types.ts';
 import { type AttemptCommandContext, oneId, requireYes } from './attemptContext.ts';
-import { exitCodes, parseCommand } from './context.ts';
-import { renderGrade } from './renderGrade.ts';
+import { parseCommand } from './context.ts';
+import { followGrade, printGrade } from './followGrade.ts';
 
 const options = {
   json: { type: 'boolean' },
@@ -16,7 +15,8 @@ export async function gradeAttemptCommand(args: string[], context: AttemptComman
   const id = oneId(positionals);
   await showWhatStays(id, context);
   const how = { ...gradeOptions(values), keepWorking: values['keep-working'] ?? false };
-  return follow(context.attempts.grade(id, how, context.signal), values.json, context);
+  const result = await followGrade(context.attempts.grade(id, how, context.signal), context);
+  return printGrade(result, values.json, context);
 }
 
 /** `e2e-swe attempt submit ID --yes` */
@@ -25,7 +25,11 @@ export async function submitAttemptCommand(args: string[], context: AttemptComma
   const id = oneId(positionals);
   await showWhatStays(id, context);
   requireYes(values.yes, `The attempt ${id} ends with its submission.`);
-  return follow(context.attempts.submit(id, context.signal, gradeOptions(values)), values.json, context);
+  const result = await followGrade(
+    context.attempts.submit(id, context.signal, gradeOptions(values)),
+    context,
+  );
+  return printGrade(result, values.json, context);
 }
 
 function gradeOptions(values: {
@@ -54,22 +58,3 @@ async function showWhatStays(id: string, context: AttemptCommandContext): Promis
 }
 
 const maxListed = 20;
-
-async function follow(
-  events: AsyncIterable<GradeEvent>,
-  json: boolean | undefined,
-  context: AttemptCommandContext,
-): Promise<number> {
-  for await (const event of events) {
-    if (event.kind === 'phase') context.stderr(`${event.title}…\n`);
-    else if (event.kind === 'progress') context.stderr(`  ${event.message}\n`);
-    else if (event.kind === 'output') context.stderr(event.chunk);
-    else {
-      const { result } = event;
-      context.stdout(json ? `${JSON.stringify(result, null, 2)}\n` : renderGrade(result));
-      const { resolved, unresolved, notGraded } = exitCodes;
-      return { resolved, unresolved, 'not graded': notGraded }[result.verdict];
-    }
-  }
-  throw new Error('The grade ended without a result.');
-}

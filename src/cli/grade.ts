@@ -2,26 +2,13 @@ import { statSync } from 'node:fs';
 import path from 'node:path';
 import { AttemptStore } from '#core/attempt/attemptStore.ts';
 import { requireNoAttempt } from '#core/attempt/hiddenTests.ts';
-import { errorMessage } from '#core/base/errors.ts';
-import type { Log } from '#core/base/log.ts';
-import { connectEngine } from '#core/container/connect.ts';
-import type { ContainerEngine } from '#core/container/engine.ts';
-import { reapContainers } from '#core/container/reaper.ts';
 import { gradeEntry } from '#core/grading/gradeEntry.ts';
-import type { GradeEvent, GradeResult, SubmissionSource } from '#core/grading/types.ts';
+import type { SubmissionSource } from '#core/grading/types.ts';
 import { contentDigest } from '#core/task/digest.ts';
 import { loadTask } from '#core/task/load.ts';
 import type { Task } from '#core/task/types.ts';
-import {
-  type CliContext,
-  exitCodes,
-  parseCommand,
-  stderrLog,
-  storeFolder,
-  taskFolder,
-  UsageError,
-} from './context.ts';
-import { renderGrade } from './renderGrade.ts';
+import { type CliContext, parseCommand, stderrLog, storeFolder, taskFolder, UsageError } from './context.ts';
+import { connectAndSweep, followGrade, printGrade } from './followGrade.ts';
 
 /** `e2e-swe grade TASK (--workspace DIR|TAR | --solution | --empty) …` */
 export async function gradeCommand(args: string[], context: CliContext): Promise<number> {
@@ -58,33 +45,13 @@ export async function gradeCommand(args: string[], context: CliContext): Promise
     { connect: () => connectAndSweep(context, log), log, hostEnv: context.env },
     context.signal,
   );
-  let result: GradeResult | undefined;
-  for await (const event of events) {
-    if (event.kind === 'finished') result = event.result;
-    else showProgress(event, context);
-  }
-  if (!result) throw new Error('The grade ended without a result.');
-  context.stdout(values.json ? `${JSON.stringify(result, null, 2)}\n` : renderGrade(result));
-  return {
-    resolved: exitCodes.resolved,
-    unresolved: exitCodes.unresolved,
-    'not graded': exitCodes.notGraded,
-  }[result.verdict];
+  return printGrade(await followGrade(events, context), values.json, context);
 }
 
 /** A kept container can be looked into by whoever builds at the same task. */
 async function refuseWhileAttempted(task: Task, context: CliContext): Promise<void> {
   const records = await new AttemptStore(storeFolder(context.env)).list();
   requireNoAttempt(records, { name: task.name, path: task.dir, digest: await contentDigest(task.dir) });
-}
-
-/** Grade containers that a dead run left go at the next grade, in the background. */
-async function connectAndSweep(context: CliContext, log: Log): Promise<ContainerEngine> {
-  const engine = await connectEngine({ env: context.env });
-  void reapContainers(engine, { kept: false }).catch((error: unknown) =>
-    log.warn(`What a dead run left could not be removed: ${errorMessage(error)}`),
-  );
-  return engine;
 }
 
 export function sourceOf(values: {
@@ -109,10 +76,4 @@ function seconds(text: string): number {
   if (!Number.isFinite(value) || value <= 0)
     throw new UsageError(`--timeout wants a number of seconds, not "${text}".`);
   return value;
-}
-
-function showProgress(event: Exclude<GradeEvent, { kind: 'finished' }>, context: CliContext): void {
-  if (event.kind === 'phase') context.stderr(`${event.title}…\n`);
-  else if (event.kind === 'progress') context.stderr(`  ${event.message}\n`);
-  else context.stderr(event.chunk);
 }

@@ -16,6 +16,7 @@ import {
   taskFolder,
   UsageError,
 } from './context.ts';
+import { connectAndSweep, followGrade } from './followGrade.ts';
 import { sourceOf } from './grade.ts';
 
 /** `e2e-swe harbor-check TASK (--workspace DIR|TAR | --solution | --empty) [--harbor CMD] [--public-network] [--json]` */
@@ -78,6 +79,7 @@ async function grade(
   options: { readonly out?: string; readonly allowHostEnv: boolean; readonly context: CliContext },
 ): Promise<GradeResult> {
   const { context } = options;
+  const log = stderrLog(context);
   const events = gradeEntry(
     entry,
     source,
@@ -86,16 +88,10 @@ async function grade(
       outDir: options.out,
       allowHostEnv: () => Promise.resolve(options.allowHostEnv),
     },
-    { connect: () => connectEngine({ env: context.env }), log: stderrLog(context), hostEnv: context.env },
+    { connect: () => connectAndSweep(context, log), log, hostEnv: context.env },
     context.signal,
   );
-  let result: GradeResult | undefined;
-  for await (const event of events) {
-    if (event.kind === 'finished') result = event.result;
-    else if (event.kind === 'phase') context.stderr(`${event.title}…\n`);
-  }
-  if (!result) throw new Error('The grade ended without a result.');
-  return result;
+  return followGrade(events, context);
 }
 
 function toJson(ours: GradeResult, check: CrossCheck | undefined, problem: string): object {
