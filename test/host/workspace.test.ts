@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import * as vscode from 'vscode';
-import type { GradeEvent } from '#core/grading/types.ts';
+import type { GradeEvent, GradeResult } from '#core/grading/types.ts';
 import { attemptGrader, attemptSource } from '#vscode/attempts/attemptGrader.ts';
+import { inlineResults } from '#vscode/attempts/inlineResults.ts';
 import { searchFiles } from '#vscode/search/searchFiles.ts';
 import { placeOf } from '#vscode/search/searchWorkspace.ts';
 import { ContainerPty } from '#vscode/terminal/containerPty.ts';
@@ -211,6 +212,45 @@ suite('The workspace of an attempt', () => {
     assert.equal(session.record.state, 'running');
     assert.equal(session.record.grades.length, 1);
     await files.write('later.txt', 'x');
+  });
+
+  test('failed tests are shown at the lines of the workspace that they are about, and nowhere else', async () => {
+    const { sessions, problems } = api.workspace;
+    const task = bundledTask(api).entry.task;
+    assert(task);
+    await files.write('main.py', 'one\ntwo\nthree\n');
+    const failed = (file: string, line: number, message = 'wrong') =>
+      ({ id: `${file}:${line}`, name: file, suite: [], status: 'failed', file, line, message }) as const;
+    const tests = [
+      failed('/app/main.py', 2),
+      failed('main.py', 3, '\u001b[31mred\u001b[0m'),
+      failed('/etc/passwd', 1),
+      failed('../etc/passwd', 1),
+      failed('/tests/test.sh', 1),
+      failed('gone.py', 1),
+    ];
+    const locate = inlineResults({ sessions, problems, log: api.channel }, id, task);
+    const places = await locate({ tests } as unknown as GradeResult);
+    assert.deepEqual([...places.keys()], ['/app/main.py:2', 'main.py:3']);
+    const shown = () =>
+      vscode.languages
+        .getDiagnostics()
+        .filter(([, found]) => found.some(({ source }) => source === 'E2E-SWE grade'))
+        .flatMap(([uri, found]) =>
+          found.map(({ range, message }) => `${uri}:${range.start.line + 1} ${message}`),
+        );
+    assert.deepEqual(shown(), [
+      `${files.at('main.py')}:2 /app/main.py: wrong`,
+      `${files.at('main.py')}:3 main.py: red`,
+    ]);
+    const document = await vscode.workspace.openTextDocument(files.at('main.py'));
+    const edit = new vscode.WorkspaceEdit();
+    edit.insert(document.uri, new vscode.Position(0, 0), 'zero\n');
+    assert(await vscode.workspace.applyEdit(edit));
+    assert(await document.save());
+    assert.equal(shown().length, 2);
+    await vscode.commands.executeCommand('e2eSwe.clearProblems');
+    assert.deepEqual(shown(), []);
   });
 
   test('keep working thaws it while the tests run', async function () {

@@ -12,6 +12,7 @@ import { closeWorkspace } from '#vscode/attempts/closeWorkspace.ts';
 import { deleteAttempt } from '#vscode/attempts/deleteAttempt.ts';
 import { giveUpAttempt } from '#vscode/attempts/giveUpAttempt.ts';
 import { gradeAttempt } from '#vscode/attempts/gradeAttempt.ts';
+import { clearProblems } from '#vscode/attempts/inlineResults.ts';
 import { keepWorking } from '#vscode/attempts/keepWorking.ts';
 import { openAttempt } from '#vscode/attempts/openAttempt.ts';
 import { openWorkspaceSpec } from '#vscode/attempts/openWorkspaceSpec.ts';
@@ -32,6 +33,7 @@ import { goToFile } from '#vscode/search/goToFile.ts';
 import { SearchView } from '#vscode/search/searchView.ts';
 import { clearSearch, searchWorkspace } from '#vscode/search/searchWorkspace.ts';
 import { openTerminal, registerTerminalProfile } from '#vscode/terminal/containerTerminals.ts';
+import { GradeProblems } from '#vscode/testing/gradeProblems.ts';
 import { attemptUri, windowAttemptId } from './attemptUri.ts';
 import { openPatiently } from './openPatiently.ts';
 import { isFirstOpening, showSpecBeside, tellMode } from './welcome.ts';
@@ -59,6 +61,7 @@ export function registerWorkspace(deps: WorkspaceDeps) {
   const files = store.add(new WorkspaceFiles(sessions));
   store.add(registerWorkspaceFiles(files));
   store.add(registerTerminalProfile(sessions));
+  const problems = store.add(new GradeProblems());
   const status = store.add(new WorkspaceStatus(sessions));
   const tasks = new AttemptTasks(index, deps.reader);
   const search = store.add(new SearchView({ uriOf: (path) => attemptUri(windowAttemptId() ?? '', path) }));
@@ -128,7 +131,7 @@ export function registerWorkspace(deps: WorkspaceDeps) {
   // Also without an open editor: the status bar tells how it stands. A failure is told by `onDidFail`.
   if (windowAttempt !== undefined) void sessions.get(windowAttempt).catch(() => undefined);
 
-  const attempt = { room, sessions, attempts, tasks, grading: deps };
+  const attempt = { room, sessions, attempts, tasks, problems, grading: deps };
   const commands = {
     'e2eSwe.startAttempt': startAttempt({ ...deps, room, attempts }),
     'e2eSwe.openAttempt': openAttempt(attempt),
@@ -142,6 +145,7 @@ export function registerWorkspace(deps: WorkspaceDeps) {
     'e2eSwe.goToFile': goToFile(attempt),
     'e2eSwe.trySetup': trySetup(attempt),
     'e2eSwe.gradeAttempt': gradeAttempt(attempt),
+    'e2eSwe.clearProblems': clearProblems({ problems }),
     'e2eSwe.keepWorking': keepWorking({ room, sessions, notifier }),
     'e2eSwe.submitAttempt': submitAttempt(attempt),
     'e2eSwe.giveUpAttempt': giveUpAttempt(attempt),
@@ -151,7 +155,7 @@ export function registerWorkspace(deps: WorkspaceDeps) {
   } satisfies Partial<CommandHandlers>;
 
   return {
-    ...{ commands, sessions, status, search, attempts },
+    ...{ commands, sessions, status, search, attempts, problems },
     stop: () => sessions.stop(),
     dispose: () => store.dispose(),
   };

@@ -35,6 +35,10 @@ export class FakeFiles {
     };
   }
 
+  async statMany(paths: readonly string[]) {
+    return Promise.all(paths.map((path) => this.stat(path).catch(() => undefined)));
+  }
+
   async exists(path: string): Promise<boolean> {
     this.#check(path);
     return this.content.has(path) || this.folders.has(path);
