@@ -160,16 +160,16 @@ test('what a program in the container does is told while somebody watches, and n
   expect(room.files.watching).toBe(0);
 });
 
-test('a container that died is opened anew by the next call; a failure to open is told once', async () => {
+test('a container that died is opened anew at once; a failure to open is told once', async () => {
   await files.stat(at());
   room.files.failure = 'unavailable';
   room.isRunning = false;
   expect(await refusal(write('a.txt', 'x'))).toMatch(/^Unavailable: The container did not answer/);
-  await expect.poll(() => room.calls, { timeout: 5_000 }).toEqual(['open one', 'close one']);
+  await expect.poll(() => room.calls, { timeout: 5_000 }).toEqual(['open one', 'close one', 'open one']);
   room.files.failure = undefined;
   room.isRunning = true;
   await write('a.txt', 'x');
-  expect(room.calls).toEqual(['open one', 'close one', 'open one']);
+  expect(room.calls).toHaveLength(3);
 
   await sessions.close('one');
   let told = 0;
@@ -177,4 +177,21 @@ test('a container that died is opened anew by the next call; a failure to open i
   room.openError = new Error('no engine');
   await Promise.all([refusal(files.readFile(at('a.txt'))), refusal(files.readDirectory(at()))]);
   expect(told).toBe(1);
+});
+
+test('a workspace that is gone is noticed by the watcher alone', async () => {
+  const watching = files.watch(at());
+  await files.stat(at());
+  let told = 0;
+  sessions.onDidFail(() => told++);
+  room.files.watchFailures.fire();
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(room.calls).toEqual(['open one']);
+  room.isRunning = false;
+  room.openError = new Error('lost');
+  room.files.watchFailures.fire();
+  await expect.poll(() => told, { timeout: 5_000 }).toBe(1);
+  expect(room.calls).toEqual(['open one', 'close one', 'open one']);
+  expect(sessions.current('one')).toBeUndefined();
+  watching.dispose();
 });

@@ -91,6 +91,7 @@ export function registerWorkspace(deps: WorkspaceDeps) {
       log.warn(`The spec could not be opened: ${errorMessage(error)}`);
     }
   };
+  let wasOpened = false;
   let lastRestart = 0;
   const tellRestart = (reason: string): void => {
     log.warn(`The connection to the files was restarted: ${reason}`);
@@ -104,7 +105,11 @@ export function registerWorkspace(deps: WorkspaceDeps) {
     sessions.onDidOpen((session) => {
       session.open.files.onDidRestart((restart) => tellRestart(restart.reason));
       void attempts.reload();
-      if (session.id === windowAttemptId()) void welcome(session);
+      if (session.id !== windowAttemptId()) return;
+      void welcome(session);
+      // Opened anew, it may show other files, and others that can be changed: the explorer does not look by itself.
+      if (wasOpened) void vscode.commands.executeCommand('workbench.files.action.refreshFilesExplorer');
+      wasOpened = true;
     }),
   );
   store.add(sessions.onDidChange((session) => files.refreshEditors(session)));

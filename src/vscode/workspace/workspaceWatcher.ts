@@ -58,6 +58,10 @@ export class WorkspaceWatcher implements Disposable {
     if (!isWanted || !session || this.#watches.has(attemptId)) return;
     const watch = session.open.files.watch(containerPath(session), { exclude: notLookedInto });
     watch.onDidChange((changes) => this.#tell(session, changes));
+    // Beside a window that works in it, the container may stand still for good reason.
+    watch.onDidFail(() => {
+      if (!session.open.readOnly) void this.#sessions.checkAlive(session);
+    });
     this.#watches.set(attemptId, { session, watch });
   }
 

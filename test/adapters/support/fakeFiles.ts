@@ -7,6 +7,7 @@ export class FakeFiles {
   readonly content = new Map<string, Uint8Array>();
   readonly folders = new Set<string>(['/app']);
   readonly changes = new Emitter<readonly FsChange[]>();
+  readonly watchFailures = new Emitter<void>();
   readonly restarts = new Emitter<{ reason: string }>();
   readonly onDidRestart = this.restarts.event;
   /** Answers every call with this failure. */
@@ -95,6 +96,11 @@ export class FakeFiles {
 
   watch() {
     this.watching++;
-    return { onDidChange: this.changes.event, costMs: 1, dispose: () => void this.watching-- };
+    return {
+      onDidChange: this.changes.event,
+      onDidFail: this.watchFailures.event,
+      costMs: 1,
+      dispose: () => void this.watching--,
+    };
   }
 }
