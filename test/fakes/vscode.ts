@@ -226,6 +226,7 @@ function initialState() {
     visible: new EventEmitter<{ visible: boolean }>(),
     statusBar: new Map<string, { text: string; tooltip: string; isShown: boolean }>(),
     terminals: [] as { name: string; pty: unknown }[],
+    terminalOpened: new EventEmitter<object>(),
     terminalClosed: new EventEmitter<object>(),
     textDocuments: [] as { uri: Uri }[],
     /** The Problems view: "severity file:line message [source]". */
@@ -279,6 +280,7 @@ export const window = {
   registerTreeDataProvider: never,
   registerTerminalProfileProvider: never,
   onDidChangeWindowState: never,
+  onDidOpenTerminal: (listener: (terminal: object) => void) => fake.terminalOpened.event(listener),
   onDidCloseTerminal: (listener: (terminal: object) => void) => fake.terminalClosed.event(listener),
   activeTextEditor: undefined,
   createStatusBarItem: (id: string) => {

@@ -33,6 +33,7 @@ import { goToFile } from '#vscode/search/goToFile.ts';
 import { SearchView } from '#vscode/search/searchView.ts';
 import { clearSearch, searchWorkspace } from '#vscode/search/searchWorkspace.ts';
 import { openTerminal, registerTerminalProfile } from '#vscode/terminal/containerTerminals.ts';
+import { replaceHostTerminals } from '#vscode/terminal/hostTerminals.ts';
 import { GradeProblems } from '#vscode/testing/gradeProblems.ts';
 import { attemptUri, windowAttemptId } from './attemptUri.ts';
 import { openPatiently } from './openPatiently.ts';
@@ -58,7 +59,14 @@ export function registerWorkspace(deps: WorkspaceDeps) {
   const { room } = attempts;
   const store = new DisposableStore();
   const sessions = store.add(new WorkspaceSessions({ open: openPatiently(room), log }));
-  const files = store.add(new WorkspaceFiles(sessions));
+  const files = store.add(
+    new WorkspaceFiles(sessions, (id) =>
+      room.read(id).then(
+        () => true,
+        () => false,
+      ),
+    ),
+  );
   store.add(registerWorkspaceFiles(files));
   store.add(registerTerminalProfile(sessions));
   const problems = store.add(new GradeProblems());
@@ -107,8 +115,11 @@ export function registerWorkspace(deps: WorkspaceDeps) {
       void attempts.reload();
       if (session.id !== windowAttemptId()) return;
       void welcome(session);
-      // Opened anew, it may show other files, and others that can be changed: the explorer does not look by itself.
-      if (wasOpened) void vscode.commands.executeCommand('workbench.files.action.refreshFilesExplorer');
+      // Opened anew, its files may be others, and be changed or not: explorer and editors do not look by themselves.
+      if (wasOpened) {
+        void vscode.commands.executeCommand('workbench.files.action.refreshFilesExplorer');
+        files.refreshEditors(session);
+      }
       wasOpened = true;
     }),
   );
@@ -136,6 +147,8 @@ export function registerWorkspace(deps: WorkspaceDeps) {
   // Also without an open editor: the status bar tells how it stands. A failure is told by `onDidFail`.
   if (windowAttempt !== undefined) void sessions.get(windowAttempt).catch(() => undefined);
 
+  const openShell = openTerminal({ sessions });
+  store.add(replaceHostTerminals({ notifier, log, open: async () => void (await openShell()) }));
   const attempt = { room, sessions, attempts, tasks, problems, grading: deps };
   const commands = {
     'e2eSwe.startAttempt': startAttempt({ ...deps, room, attempts }),
@@ -144,7 +157,7 @@ export function registerWorkspace(deps: WorkspaceDeps) {
     'e2eSwe.cleanUpWorkspaces': cleanUpWorkspaces({ room, notifier }),
     'e2eSwe.workspaceMenu': workspaceMenu(attempt),
     'e2eSwe.openWorkspaceSpec': openWorkspaceSpec(attempt),
-    'e2eSwe.openTerminal': openTerminal(attempt),
+    'e2eSwe.openTerminal': openShell,
     'e2eSwe.searchWorkspace': searchWorkspace({ sessions, view: search }),
     'e2eSwe.clearSearch': clearSearch({ view: search }),
     'e2eSwe.goToFile': goToFile(attempt),

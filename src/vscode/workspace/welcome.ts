@@ -21,7 +21,7 @@ export function tellMode(session: WorkspaceSession, notifier: Notifier, isFirst:
   const actions = [
     // Beside another window that works in it, a terminal would be refused.
     ...(isSecond
-      ? []
+      ? [{ title: 'Open spec', run: () => vscode.commands.executeCommand('e2eSwe.openWorkspaceSpec') }]
       : [
           {
             title: 'New container terminal',

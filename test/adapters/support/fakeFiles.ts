@@ -1,3 +1,4 @@
+import { CancelledError } from '#core/base/errors.ts';
 import { Emitter } from '#core/base/event.ts';
 import { FsError, type FsFailure } from '#core/container/fsChannelErrors.ts';
 import type { FsChange } from '#core/container/fsChannelWatch.ts';
@@ -56,11 +57,25 @@ export class FakeFiles {
       }));
   }
 
-  async read(path: string): Promise<Buffer> {
+  async read(path: string, { maxBytes = Number.POSITIVE_INFINITY } = {}): Promise<Buffer> {
     this.#check(path);
     const content = this.content.get(path);
     if (!content) throw new FsError('not-found', path, 'No such file or directory');
+    if (content.length > maxBytes)
+      throw new FsError('too-large', path, `It is larger than ${maxBytes} bytes.`);
     return Buffer.from(content);
+  }
+
+  /** Called before each piece. */
+  onPiece: () => void = () => undefined;
+
+  async *readStream(path: string, { signal }: { signal?: AbortSignal } = {}) {
+    const content = await this.read(path);
+    for (let at = 0; at < content.length; at += 1 << 20) {
+      this.onPiece();
+      if (signal?.aborted) throw new CancelledError();
+      yield content.subarray(at, at + (1 << 20));
+    }
   }
 
   async write(path: string, content: Uint8Array, options: { create?: boolean; overwrite?: boolean } = {}) {
