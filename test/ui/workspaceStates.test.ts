@@ -104,6 +104,9 @@ async function start(): Promise<Workbench> {
   windows.push(window);
   await status('totals: running', window).waitFor({ timeout: 60_000 });
   await window.notification(/The container is offline/).waitFor();
+  await window.page.locator('.tab', { hasText: 'Preview' }).waitFor();
+  // The preview takes the focus once more when it is drawn.
+  await window.page.waitForTimeout(2_000);
   await clearNotifications(window);
   return window;
 }
@@ -211,6 +214,10 @@ test('a flood in one terminal: what is skipped is marked, and a second terminal 
   await page.keyboard.press('Control+c');
   await expect.poll(() => terminal().textContent(), { timeout: 10_000 }).toMatch(/\^C/);
   await page.waitForTimeout(1_500);
+  await page.keyboard.press('Control+f');
+  await page.locator('.simple-find-part input').last().fill('of output not shown');
+  await page.keyboard.press('Enter');
+  await page.waitForTimeout(500);
   await shoot('flood');
   expect(await terminal().textContent()).toMatch(/of output not shown\]/);
 });

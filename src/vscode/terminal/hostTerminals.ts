@@ -22,10 +22,7 @@ export function replaceHostTerminals({ notifier, log, open }: HostTerminalDeps):
   return vscode.window.onDidOpenTerminal((terminal) => {
     if (windowAttemptId() === undefined || !isDefaultShell(terminal)) return;
     terminal.dispose();
-    if (!isTold)
-      notifier.info(
-        'Terminals of this window run in the container; for a shell of this machine, use another window.',
-      );
+    if (!isTold) notifier.info('Terminals of this window run in the container.');
     isTold = true;
     open().catch((error: unknown) => log.info(`No terminal in the container: ${errorMessage(error)}`));
   });
