@@ -116,7 +116,11 @@ async function openTerminal(): Promise<void> {
   await terminal().filter({ hasText: /[#$]/ }).waitFor();
 }
 
-const typeLine = (text: string) => workbench.page.keyboard.type(`${text}\n`);
+async function typeLine(text: string): Promise<void> {
+  // Previews take the focus when they are drawn.
+  await workbench.page.locator('.terminal-wrapper.active .xterm-screen').click();
+  await workbench.page.keyboard.type(`${text}\n`);
+}
 
 test(
   'failed tests are shown at the lines that they are about: in the editor, in Problems, in the Testing view',
