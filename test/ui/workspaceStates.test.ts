@@ -154,7 +154,7 @@ test(
     await page.locator('.test-output-peek').waitFor();
     await page.waitForTimeout(1_000);
     await workbench.screenshot('inline-peek');
-    expect(await page.locator('.test-output-peek').textContent()).toContain('total.py');
+    expect(await page.locator('.test-output-peek').textContent()).toContain('gave 2 instead of 3');
     await page.keyboard.press('Escape');
     await workbench.runCommand("E2E-SWE: Clear grade's problems");
     await problems.first().waitFor({ state: 'detached' });
@@ -219,7 +219,8 @@ test('a flood in one terminal: what is skipped is marked, and a second terminal 
   await expect.poll(() => terminal().textContent(), { timeout: 10_000 }).toMatch(/\^C/);
   await page.waitForTimeout(1_500);
   await page.keyboard.press('Control+f');
-  await page.locator('.simple-find-part input').last().fill('of output not shown');
+  await page.waitForTimeout(500);
+  await page.keyboard.type('of output not shown');
   await page.keyboard.press('Enter');
   await page.waitForTimeout(500);
   await shoot('flood');
