@@ -111,7 +111,11 @@ export function registerWorkspace(deps: WorkspaceDeps) {
   };
   store.add(
     sessions.onDidOpen((session) => {
-      session.open.files.onDidRestart((restart) => tellRestart(restart.reason));
+      session.open.files.onDidRestart((restart) => {
+        // What is over had its container ended on purpose.
+        if (sessions.current(session.id) === session && !isOver(session.record.state))
+          tellRestart(restart.reason);
+      });
       void attempts.reload();
       if (session.id !== windowAttemptId()) return;
       void welcome(session);
