@@ -227,6 +227,19 @@ test('a flood in one terminal: what is skipped is marked, and a second terminal 
   expect(await terminal().textContent()).toMatch(/of output not shown\]/);
 });
 
+test('a search says what it did not look into', async () => {
+  const name = engine('ps', '-q', '--filter', 'label=dev.e2e-swe.workbench.task=totals').split('\n')[0] ?? '';
+  const make = `cd /app && head -c 11000000 /dev/zero >large.bin && echo needle >"$(printf 'two\\nlines')" && echo needle >notes.txt`;
+  engine('exec', name, 'sh', '-c', make);
+  await workbench.runCommand('E2E-SWE: Search in workspace…');
+  await workbench.type('needle');
+  const results = workbench.tree('Search in workspace');
+  await results.filter({ hasText: '1 file not searched: larger than 10 MB' }).click();
+  await results.filter({ hasText: 'large.bin' }).waitFor();
+  await results.filter({ hasText: 'not searched: the name has a line break' }).waitFor();
+  await shoot('search-skipped');
+});
+
 test('the menu of a workspace', async () => {
   await clearNotifications(workbench);
   await workbench.runCommand('Terminal: Kill All Terminals').catch(() => undefined);
