@@ -166,9 +166,9 @@ test('what was not searched is told, with its reason, and can be opened', async 
     trimmed(`
       [file] a.txt — 1
         [undefined] [object Object] — 1
-      [info] 1 file not searched: larger than 10 MB
+      [info] Larger than 10 MB — 1 file not searched
         [file] big.bin
-      [info] 2 files not searched: the name has a line break or is not UTF-8
+      [info] Name with a line break or not UTF-8 — 2 files not searched
         [file] b c.txt
         [file] \uefff
     `),

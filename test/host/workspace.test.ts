@@ -176,7 +176,7 @@ suite('The workspace of an attempt', () => {
       skipped.map(({ reason, files: group }) => [reason, group.map(({ text }) => text)]),
       [
         ['larger than 10 MB', ['big.bin']],
-        ['the name has a line break or is not UTF-8', ['a\nb', '\uefff']],
+        ['name with a line break or not UTF-8', ['a\nb', '\uefff']],
       ],
     );
     assert.equal(found.length, 1);

@@ -93,7 +93,7 @@ function skippedOf(files: readonly ListedFile[]): SkippedFiles[] {
   const odd = files.filter((file) => !file.isTooLarge && !isPlain(file.path));
   return [
     { reason: `larger than ${maxFileBytes >> 20} MB`, files: files.filter((file) => file.isTooLarge) },
-    { reason: 'the name has a line break or is not UTF-8', files: odd },
+    { reason: 'name with a line break or not UTF-8', files: odd },
   ].filter((group) => group.files.length > 0);
 }
 

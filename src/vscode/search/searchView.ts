@@ -98,10 +98,14 @@ function renderFile({ file, matches }: FileMatches, uri: vscode.Uri): vscode.Tre
 }
 
 function renderSkipped({ reason, files }: SkippedFiles): vscode.TreeItem {
-  const label = `${countOf(files.length, 'file')} not searched: ${reason}`;
+  const count = `${countOf(files.length, 'file')} not searched`;
+  // The reason first: in a narrow side bar the rest is cut off.
+  const label = `${reason.charAt(0).toUpperCase()}${reason.slice(1)}`;
   const item = new vscode.TreeItem(label, vscode.TreeItemCollapsibleState.Collapsed);
+  item.description = count;
   item.iconPath = new vscode.ThemeIcon('info');
-  item.tooltip = label;
+  item.tooltip = `${count}: ${reason}`;
+  item.accessibilityInformation = { label: item.tooltip };
   return item;
 }
 
