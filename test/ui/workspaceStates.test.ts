@@ -60,6 +60,8 @@ afterAll(async () => {
   await first?.close();
   const volumes = engine('volume', 'ls', '-q', '--filter', 'label=dev.e2e-swe.workbench.task=totals');
   for (const name of volumes.split('\n').filter(Boolean)) removeWorkspace(name);
+  const images = engine('images', '--format', '{{.Repository}}:{{.Tag}}', 'e2e-swe/totals');
+  for (const image of images.split('\n').filter(Boolean)) engine('rmi', image);
   await rm(folder, { recursive: true, force: true });
 });
 
