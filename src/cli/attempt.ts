@@ -6,6 +6,7 @@ import { loadTask } from '#core/task/load.ts';
 import { devcontainerCommand, probeCommand } from './attemptAttach.ts';
 import { type AttemptCommandContext, oneId, requireYes } from './attemptContext.ts';
 import { gradeAttemptCommand, submitAttemptCommand } from './attemptGrade.ts';
+import { orphansCommand } from './attemptOrphans.ts';
 import { renderAttempt, renderAttemptRow } from './attemptRender.ts';
 import { type CliContext, parseCommand, stderrLog, storeFolder, taskFolder, UsageError } from './context.ts';
 
@@ -23,9 +24,10 @@ const commands: Readonly<
   devcontainer: devcontainerCommand,
   probe: probeCommand,
   delete: remove,
+  orphans: orphansCommand,
 };
 
-/** `e2e-swe attempt (start|list|show|exec|grade|try-setup|submit|give-up|devcontainer|probe|delete) …` */
+/** `e2e-swe attempt (start|list|show|exec|grade|try-setup|submit|give-up|devcontainer|probe|delete|orphans) …` */
 export async function attemptCommand(args: string[], context: CliContext): Promise<number> {
   const [name = '', ...rest] = args;
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;

@@ -33,6 +33,9 @@ export const usage = `e2e-swe: build and judge whole repositories from a spec
       Exit code 0 nothing leads out, 1 something does.
   e2e-swe attempt give-up ID --yes | delete ID --yes
       End it without a submission; remove its container, files, submissions and grades.
+  e2e-swe attempt orphans [ID…] [--remove] [--json]
+      List workspaces in the engine whose attempt is in no store any more; --remove removes container and volume.
+      One whose container runs or is frozen is never among them.
 
   e2e-swe harbor-check TASK (--workspace DIR|TAR | --solution | --empty) [options]
       Grade the same submission here and with the real Harbor, and compare rewards, tests and verdicts.

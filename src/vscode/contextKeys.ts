@@ -10,6 +10,8 @@ export interface ContextKeys {
   'e2eSwe.inWorkspace': boolean;
   /** That workspace is frozen for an interim grade. */
   'e2eSwe.frozenForGrade': boolean;
+  /** The last grade of that workspace has failures at lines of its files. */
+  'e2eSwe.hasProblems': boolean;
 }
 
 const everyKey = {
@@ -18,6 +20,7 @@ const everyKey = {
   'e2eSwe.grading': true,
   'e2eSwe.inWorkspace': true,
   'e2eSwe.frozenForGrade': true,
+  'e2eSwe.hasProblems': true,
 } as const satisfies Record<keyof ContextKeys, true>;
 
 /** For the test that compares them with the manifest. */

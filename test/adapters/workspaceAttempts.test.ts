@@ -51,6 +51,9 @@ test('the status bar says the task, the state, and what is wrong with the isolat
   room.freezes.fire(undefined);
   session.record = { ...session.record, state: 'submitted' };
   expect(statusText(session).text).toBe('$(lock) alpha: submitted');
+  const grades = [{ dir: '/g', verdict: 'resolved', at: '', official: true } as const];
+  session.record = { ...session.record, grades };
+  expect(statusText(session).text).toBe('$(lock) alpha: submitted, resolved');
   room.isSecondWindow = true;
   room.isolation = { ...isolated, isIsolated: false, hasNoNetwork: false, bridges: ['$BROWSER'] };
   const second = statusText(await sessionOf(room));
@@ -165,6 +168,37 @@ test('keep working before the submission is taken says that it is remembered', a
   };
   await run('e2eSwe.gradeAttempt');
   expect(fake.messages).toContain('info: The workspace is thawed as soon as its submission is taken.');
+});
+
+test('a workspace that is not open offers what can be done', async () => {
+  const { run, room, workspace } = await makeWindow(true);
+  await workspace.sessions.close('one');
+  fake.picks = ['Delete attempt'];
+  await run('e2eSwe.workspaceMenu');
+  expect(fake.offered.at(-1)?.map((label) => label.replace(/^\$\(.*\) /, ''))).toEqual([
+    'Try again',
+    'Delete attempt…',
+    'Show log',
+    'Close workspace',
+  ]);
+  expect(fake.executed.at(-1)).toEqual(['e2eSwe.deleteAttempt', 'one']);
+  fake.picks = ['Try again'];
+  await run('e2eSwe.workspaceMenu');
+  expect(room.calls.at(-1)).toBe('open one');
+  expect(workspace.sessions.current('one')?.record.state).toBe('running');
+});
+
+test('beside another window nothing is offered that works in the attempt', async () => {
+  const room = new FakeRoom();
+  room.add(makeAttempt('one'));
+  room.isSecondWindow = true;
+  const labels = menuItems(await sessionOf(room)).map(({ label }) => label);
+  expect(labels.join()).not.toMatch(/terminal|Grade|Submit|Give up/);
+  room.isSecondWindow = false;
+  room.add(makeAttempt('one', { state: 'gave-up' }));
+  expect(menuItems(await sessionOf(room)).map(({ label }) => label)).toContain(
+    '$(terminal) New container terminal',
+  );
 });
 
 test('submitting asks first; afterwards the workspace is read only', async () => {

@@ -1,5 +1,6 @@
 import { beforeEach, expect, test, vi } from 'vitest';
 import * as vscode from 'vscode';
+import { UserError } from '#core/base/errors.ts';
 import type { Log } from '#core/base/log.ts';
 import { FsError, type FsFailure } from '#core/container/fsChannelErrors.ts';
 import { attemptUri } from '#vscode/workspace/attemptUri.ts';
@@ -22,7 +23,7 @@ beforeEach(() => {
   room = new FakeRoom();
   room.add(makeAttempt('one'));
   sessions = new WorkspaceSessions({ open: (id) => room.open(id), log });
-  files = new WorkspaceFiles(sessions);
+  files = new WorkspaceFiles(sessions, async (id) => id === 'one');
   changes = [];
   files.onDidChangeFile((events) =>
     changes.push(
@@ -160,16 +161,16 @@ test('what a program in the container does is told while somebody watches, and n
   expect(room.files.watching).toBe(0);
 });
 
-test('a container that died is opened anew by the next call; a failure to open is told once', async () => {
+test('a container that died is opened anew at once; a failure to open is told once', async () => {
   await files.stat(at());
   room.files.failure = 'unavailable';
   room.isRunning = false;
   expect(await refusal(write('a.txt', 'x'))).toMatch(/^Unavailable: The container did not answer/);
-  await expect.poll(() => room.calls, { timeout: 5_000 }).toEqual(['open one', 'close one']);
+  await expect.poll(() => room.calls, { timeout: 5_000 }).toEqual(['open one', 'close one', 'open one']);
   room.files.failure = undefined;
   room.isRunning = true;
   await write('a.txt', 'x');
-  expect(room.calls).toEqual(['open one', 'close one', 'open one']);
+  expect(room.calls).toHaveLength(3);
 
   await sessions.close('one');
   let told = 0;
@@ -177,4 +178,82 @@ test('a container that died is opened anew by the next call; a failure to open i
   room.openError = new Error('no engine');
   await Promise.all([refusal(files.readFile(at('a.txt'))), refusal(files.readDirectory(at()))]);
   expect(told).toBe(1);
+});
+
+test('a workspace that is gone is noticed by the watcher alone', async () => {
+  const watching = files.watch(at());
+  await files.stat(at());
+  let told = 0;
+  sessions.onDidFail(() => told++);
+  room.files.watchFailures.fire();
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(room.calls).toEqual(['open one']);
+  room.isRunning = false;
+  room.openError = new Error('lost');
+  room.files.watchFailures.fire();
+  await expect.poll(() => told, { timeout: 5_000 }).toBe(1);
+  expect(room.calls).toEqual(['open one', 'close one', 'open one']);
+  expect(sessions.current('one')).toBeUndefined();
+  watching.dispose();
+});
+
+test('the folder of an attempt that cannot be opened is there, read-only; that of no attempt is not', async () => {
+  room.openError = new UserError('The attempt one is lost.');
+  expect(await files.stat(at())).toMatchObject({ type: vscode.FileType.Directory, permissions: 1 });
+  expect(await refusal(files.readDirectory(at()))).toMatch(/^Unavailable: The attempt one is lost/);
+  expect(await refusal(files.stat(at('a.txt')))).toMatch(/^Unavailable/);
+  expect(await refusal(files.stat(attemptUri('other')))).toMatch(/^Unavailable/);
+});
+
+test('VS Code sees no .vscode at the top, whatever is in it, and makes none', async () => {
+  const { content, folders } = room.files;
+  folders.add('/app/.vscode');
+  content.set('/app/.vscode/settings.json', Buffer.from('{}'));
+  content.set('/app/.vscodeignore', Buffer.from('x'));
+  content.set('/app/sub/.vscode/settings.json', Buffer.from('{}'));
+  expect((await files.readDirectory(at())).map(([name]) => name)).toEqual(['.vscodeignore']);
+  for (const path of ['.vscode', '.vscode/settings.json', '.vscode/tasks.json', '.vscode/a/b'])
+    expect(await refusal(files.stat(at(path)))).toMatch(/^FileNotFound/);
+  expect(await refusal(files.readFile(at('.vscode/settings.json')))).toMatch(/^FileNotFound/);
+  expect(await refusal(files.readDirectory(at('.vscode')))).toMatch(/^FileNotFound/);
+  expect(await refusal(files.delete(at('.vscode'), { recursive: true }))).toMatch(/^FileNotFound/);
+  expect(await refusal(files.rename(at('.vscode'), at('b'), { overwrite: true }))).toMatch(/^FileNotFound/);
+  const denied = /^NoPermissions: VS Code does not use the folder .vscode of a workspace/;
+  expect(await refusal(write('.vscode/settings.json', '{}'))).toMatch(denied);
+  expect(await refusal(files.createDirectory(at('.vscode')))).toMatch(denied);
+  expect(await refusal(files.rename(at('.vscodeignore'), at('.vscode'), { overwrite: true }))).toMatch(
+    denied,
+  );
+  expect(await refusal(files.copy(at('sub/.vscode'), at('.vscode'), { overwrite: true }))).toMatch(denied);
+  expect((await files.readFile(at('sub/.vscode/settings.json'))).length).toBe(2);
+  expect(content.has('/app/.vscode/settings.json')).toBe(true);
+  const seen: string[] = [];
+  files.onDidChangeFile((changes) => seen.push(...changes.map(({ uri }) => uri.path)));
+  const watching = files.watch(at());
+  room.files.changes.fire([
+    { kind: 'created', path: '/app/.vscode/tasks.json' },
+    { kind: 'created', path: '/app/b.txt' },
+  ]);
+  expect(seen).toEqual(['/one/b.txt']);
+  watching.dispose();
+});
+
+test('a large file is read with progress, can be stopped, and one that is too large is named with its size', async () => {
+  const content = Buffer.alloc(20 << 20, 7);
+  room.files.content.set('/app/big.bin', content);
+  expect(Buffer.compare(await files.readFile(at('big.bin')), content)).toBe(0);
+  expect(fake.progress.at(-1)).toBe('Reading big.bin (20 MB): ');
+  expect(fake.progress.length).toBeGreaterThan(10);
+  // What is known to be large is not tried at once.
+  await files.stat(at('big.bin'));
+  room.files.onPiece = () => fake.progressSource?.cancel();
+  expect(await refusal(files.readFile(at('big.bin')))).toBe(
+    'Unavailable: The reading of big.bin was stopped.',
+  );
+  room.files.content.set('/app/huge.bin', { length: 300 << 20 } as Uint8Array);
+  expect(await refusal(files.readFile(at('huge.bin')))).toBe(
+    'Unavailable: huge.bin has 300 MB, and files over 256 MB are not opened in the editor: use a container terminal.',
+  );
+  await files.writeFile(at('big.bin'), content, { create: true, overwrite: true });
+  expect(changes.at(-1)).toBe('changed /one/big.bin');
 });

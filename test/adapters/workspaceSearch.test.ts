@@ -152,6 +152,29 @@ test('a search: results as a tree, with what is marked', async () => {
   expect(await renderTree(view)).toBe(trimmed(''));
 });
 
+test('what was not searched is told, with its reason, and can be opened', async () => {
+  const { place, calls } = makePlace((spec) =>
+    isFind(spec)
+      ? { stdout: './a.txt\0./b\nc.txt\0./\xff\0//\0./big.bin\0./node/huge.log\0' }
+      : { stdout: './a.txt:1:foo\n', stderr: 'code 0\n' },
+  );
+  const view = new SearchView({ uriOf: (path) => attemptUri('one', path) });
+  const filtered = { ...query, exclude: ['node'] };
+  view.show(query, await searchFiles(place, filtered, live(), () => undefined), true);
+  expect(calls[1]?.command).not.toContain('./big.bin');
+  expect(await renderTree(view)).toBe(
+    trimmed(`
+      [file] a.txt — 1
+        [undefined] [object Object] — 1
+      [info] Larger than 10 MB — 1 file not searched
+        [file] big.bin
+      [info] Name with a line break or not UTF-8 — 2 files not searched
+        [file] b c.txt
+        [file] \uefff
+    `),
+  );
+});
+
 test('a wrong expression is told in grep’s words; nothing found is told', async () => {
   const bad = makePlace((spec) =>
     isFind(spec) ? { stdout: './a\0' } : { stdout: '', stderr: 'grep: Unmatched [\ncode 2\n' },

@@ -77,9 +77,30 @@ test('Ctrl-C in a flood: what is on its way is dropped, the prompt comes at once
   expect(state.paused).toBe(false);
   for (let at = 0; at < 65; at++) pacer.push('y\n'.repeat(10_000));
   pacer.push('^C\n$ ');
-  await vi.advanceTimersByTimeAsync(100);
+  await vi.advanceTimersByTimeAsync(150);
   expect(state.shown.endsWith('^C\n$ ')).toBe(true);
   expect(state.paused).toBe(false);
+  // The mark stands right before what is left.
+  expect(state.shown.split('of output not shown]').at(-1)?.length).toBeLessThan(5_000);
+  expect(state.shown.split('of output not shown]')).toHaveLength(2);
+});
+
+test('a program that floods on after Ctrl-C is shown again after a second', async () => {
+  const { pacer, state } = makePacer();
+  for (let at = 0; at < 50; at++) pacer.push('y\n'.repeat(10_000));
+  pacer.interrupt();
+  const before = state.shown.length;
+  for (let at = 0; at < 90; at++) {
+    pacer.push('z\n'.repeat(1_000));
+    await vi.advanceTimersByTimeAsync(10);
+  }
+  expect(state.shown.length).toBe(before);
+  for (let at = 0; at < 30; at++) {
+    pacer.push('z\n'.repeat(1_000));
+    await vi.advanceTimersByTimeAsync(10);
+  }
+  expect(state.shown.length).toBeGreaterThan(before + 10_000);
+  pacer.dispose();
 });
 
 test('how much was skipped, in words', () => {

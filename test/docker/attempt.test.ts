@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { readdir, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { AttemptStore } from '#core/attempt/attemptStore.ts';
@@ -270,32 +270,6 @@ test('a start that fails or is cancelled leaves nothing', async () => {
   await expect(drain(cancelled)).rejects.toMatchObject({ name: expect.stringMatching(/Cancelled|Abort/) });
   expect(await store.list()).toEqual([]);
   expect(await traces({ storeDir: store.storeDir })).toEqual([]);
-});
-
-test('orphans are what no store has and nothing lives in', async () => {
-  const id = await started();
-  const dir = store.dirOf(id);
-  const name = `e2e-swe-workspace-${id}`;
-  const elsewhere = new Attempts({
-    store: new AttemptStore(path.join(lab.dir, 'other-store')),
-    connect: () => Promise.resolve(lab.engine),
-    log: lab.log,
-    hostEnv: {},
-  });
-  const found = async (of: Attempts) => (await of.orphans()).filter((orphan) => orphan.name === name);
-  docker(['kill', name]);
-  expect(await found(elsewhere)).toEqual([]);
-  await rm(dir, { recursive: true });
-  docker(['start', name]);
-  expect(await found(attempts)).toEqual([]);
-  docker(['pause', name]);
-  await expect(attempts.removeOrphan(name)).rejects.toThrow('no orphaned workspace');
-  docker(['kill', name]);
-  expect(await found(elsewhere)).toMatchObject([
-    { attemptId: id, taskName: 'shell-task', storeDir: store.storeDir },
-  ]);
-  await attempts.removeOrphan(name);
-  expect(await traces({ id })).toEqual([]);
 });
 
 test('the command line: start, exec, try-setup, grade, submit, delete', async () => {

@@ -3,6 +3,7 @@
  * plain Node. `fake` steers it and tells what happened. Tests import `vscode` for types and this file for `fake`.
  */
 
+import { createLanguages, FakeDiagnostic } from './diagnostics.ts';
 import { FakeTestItem, FakeTestItems } from './testItems.ts';
 import { FakeRun } from './testRun.ts';
 
@@ -69,10 +70,13 @@ export class Range {
 }
 
 export class Location {
+  readonly range: Range;
   constructor(
     readonly uri: Uri,
-    readonly range: Range,
-  ) {}
+    place: Range | Position,
+  ) {
+    this.range = place instanceof Position ? new Range(place, place) : place;
+  }
 }
 
 export class ThemeColor {
@@ -222,8 +226,11 @@ function initialState() {
     visible: new EventEmitter<{ visible: boolean }>(),
     statusBar: new Map<string, { text: string; tooltip: string; isShown: boolean }>(),
     terminals: [] as { name: string; pty: unknown }[],
+    terminalOpened: new EventEmitter<object>(),
     terminalClosed: new EventEmitter<object>(),
     textDocuments: [] as { uri: Uri }[],
+    /** The Problems view: "severity file:line message [source]". */
+    problems: [] as readonly string[],
     savedAll: 0,
     fileSystems: new Map<string, { readFile(uri: Uri): Promise<Uint8Array> }>(),
   };
@@ -273,6 +280,7 @@ export const window = {
   registerTreeDataProvider: never,
   registerTerminalProfileProvider: never,
   onDidChangeWindowState: never,
+  onDidOpenTerminal: (listener: (terminal: object) => void) => fake.terminalOpened.event(listener),
   onDidCloseTerminal: (listener: (terminal: object) => void) => fake.terminalClosed.event(listener),
   activeTextEditor: undefined,
   createStatusBarItem: (id: string) => {
@@ -380,5 +388,12 @@ export const env = {
 export const extensions = {
   getExtension: (id: string) => [...fake.extensions].find((known) => known === id),
 };
+
+export const Diagnostic = FakeDiagnostic;
+export const DiagnosticSeverity = { Error: 0, Warning: 1, Information: 2, Hint: 3 };
+
+export const languages = createLanguages((problems) => {
+  fake.problems = problems;
+});
 
 export const tests = { createTestController };

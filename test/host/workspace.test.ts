@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
+import { createHash, randomBytes } from 'node:crypto';
 import * as vscode from 'vscode';
-import type { GradeEvent } from '#core/grading/types.ts';
+import type { GradeEvent, GradeResult } from '#core/grading/types.ts';
 import { attemptGrader, attemptSource } from '#vscode/attempts/attemptGrader.ts';
+import { inlineResults } from '#vscode/attempts/inlineResults.ts';
 import { searchFiles } from '#vscode/search/searchFiles.ts';
 import { placeOf } from '#vscode/search/searchWorkspace.ts';
 import { ContainerPty } from '#vscode/terminal/containerPty.ts';
 import type { TestApi } from '#vscode/testApi.ts';
 import { attemptUri } from '#vscode/workspace/attemptUri.ts';
+import { liveBytes } from '../fixtures/liveBytes.ts';
 import { activateExtension, bundledTask, lastNotification, until } from './support/window.ts';
 
 /** The image may have to be built first. */
@@ -159,6 +162,51 @@ suite('The workspace of an attempt', () => {
     assert.deepEqual(await search('needle', false, true), ['a: 1.txt:2']);
     assert.deepEqual(await search('ne+dle', true, false), ['a: 1.txt:2', 'skipped/a.txt:1']);
     await assert.rejects(search('ne(', true, true), /The search failed/);
+    const { container } = session.open;
+    const odd = `head -c 11000000 /dev/zero >big.bin; echo needle >"$(printf 'a\\nb')"; echo needle >"$(printf '\\377')"; mkdir .vscode; echo needle >.vscode/x`;
+    await container.exec({ command: ['sh', '-c', `cd /app; ${odd}`] });
+    const query = { text: 'needle', isRegExp: false, useIgnoreFiles: true, isCaseSensitive: false };
+    const { skipped, files: found } = await searchFiles(
+      placeOf(session),
+      { ...query, include: [], exclude: [] },
+      new AbortController().signal,
+      () => undefined,
+    );
+    assert.deepEqual(
+      skipped.map(({ reason, files: group }) => [reason, group.map(({ text }) => text)]),
+      [
+        ['larger than 10 MB', ['big.bin']],
+        ['name with a line break or not UTF-8', ['a\nb', '\uefff']],
+      ],
+    );
+    assert.equal(found.length, 1);
+    assert.deepEqual(
+      (await files.list()).filter((name) => name.includes('.vscode')),
+      [],
+    );
+    await container.exec({ command: ['sh', '-c', `cd /app; rm -r big.bin .vscode a?b "$(printf '\\377')"`] });
+  });
+
+  test('100 MB are written and read, held no longer than needed; a file over 256 MB is named', async function () {
+    this.timeout(startMs);
+    const liveMb = (): number => liveBytes() / 1024 ** 2;
+    const hash = (content: Uint8Array): string => createHash('sha256').update(content).digest('hex');
+    const before = liveMb();
+    const sums = await (async () => {
+      const content = randomBytes(100 << 20);
+      await fs.writeFile(files.at('big.bin'), content);
+      const back = await fs.readFile(files.at('big.bin'));
+      return [hash(content), hash(back)];
+    })();
+    assert.equal(sums[0], sums[1]);
+    await until('both are let go', () => liveMb() - before < 20);
+    const { container } = (await api.workspace.sessions.get(id)).open;
+    await container.exec({ command: ['truncate', '-s', '300M', '/app/big.bin'] });
+    await assert.rejects(
+      Promise.resolve(fs.readFile(files.at('big.bin'))),
+      /big\.bin has 300 MB, and files over 256 MB are not opened in the editor: use a container terminal\./,
+    );
+    await fs.delete(files.at('big.bin'));
   });
 
   test('a second session reads only', async () => {
@@ -211,6 +259,45 @@ suite('The workspace of an attempt', () => {
     assert.equal(session.record.state, 'running');
     assert.equal(session.record.grades.length, 1);
     await files.write('later.txt', 'x');
+  });
+
+  test('failed tests are shown at the lines of the workspace that they are about, and nowhere else', async () => {
+    const { sessions, problems } = api.workspace;
+    const task = bundledTask(api).entry.task;
+    assert(task);
+    await files.write('main.py', 'one\ntwo\nthree\n');
+    const failed = (file: string, line: number, message = 'wrong') =>
+      ({ id: `${file}:${line}`, name: file, suite: [], status: 'failed', file, line, message }) as const;
+    const tests = [
+      failed('/app/main.py', 2),
+      failed('main.py', 3, '\u001b[31mred\u001b[0m'),
+      failed('/etc/passwd', 1),
+      failed('../etc/passwd', 1),
+      failed('/tests/test.sh', 1),
+      failed('gone.py', 1),
+    ];
+    const locate = inlineResults({ sessions, problems, log: api.channel }, id, task);
+    const places = await locate({ tests } as unknown as GradeResult);
+    assert.deepEqual([...places.keys()], ['/app/main.py:2', 'main.py:3']);
+    const shown = () =>
+      vscode.languages
+        .getDiagnostics()
+        .filter(([, found]) => found.some(({ source }) => source === 'E2E-SWE grade'))
+        .flatMap(([uri, found]) =>
+          found.map(({ range, message }) => `${uri}:${range.start.line + 1} ${message}`),
+        );
+    assert.deepEqual(shown(), [
+      `${files.at('main.py')}:2 /app/main.py: wrong`,
+      `${files.at('main.py')}:3 main.py: red`,
+    ]);
+    const document = await vscode.workspace.openTextDocument(files.at('main.py'));
+    const edit = new vscode.WorkspaceEdit();
+    edit.insert(document.uri, new vscode.Position(0, 0), 'zero\n');
+    assert(await vscode.workspace.applyEdit(edit));
+    assert(await document.save());
+    assert.equal(shown().length, 2);
+    await vscode.commands.executeCommand('e2eSwe.clearProblems');
+    assert.deepEqual(shown(), []);
   });
 
   test('keep working thaws it while the tests run', async function () {

@@ -13,6 +13,9 @@ import type { AttemptRecord, OpenAttempt } from './types.ts';
 
 /** How long the window that was there before a reload may take to close. */
 const reloadMs = 1_500;
+/** How often a container is looked at that was just thawed. */
+const lateFreezeMs = 1_000;
+const maxTries = 3;
 
 /**
  * Begins a session: the lock where it is free, the container running around the attempt's volume. Errors: `UserError`,
@@ -54,7 +57,8 @@ export async function openAttempt(
     }
     const user = record.user === undefined ? {} : { user: record.user };
     const gated = freezes.through(id, container);
-    const isolation = await probeIsolation(gated, { signal, ...user });
+    const probe = () => probeIsolation(gated, { signal, ...user });
+    const isolation = isFirst ? await whileThawed(context, id, container, probe, signal) : await probe();
     const current = mayWrite ? await enter(context, id) : record;
     const files = new FsChannel(gated, user);
     let closing: Promise<void> | undefined;
@@ -87,6 +91,40 @@ export async function openAttempt(
     if (thawed) await rest(context, id, thawed).catch(() => undefined);
     await leave();
     throw error;
+  }
+}
+
+/**
+ * The first work in a container that was just thawed. A window that was killed while it closed has asked for a freeze
+ * that may come only now: the engine then refuses what is started in the container, or never answers. Thawed again, and
+ * the work is done again; nothing here holds it.
+ */
+async function whileThawed<T>(
+  { freezes, log }: AttemptContext,
+  id: string,
+  container: ContainerHandle,
+  work: () => Promise<T>,
+  signal: AbortSignal,
+): Promise<T> {
+  const thaw = async (): Promise<boolean> => {
+    if (freezes.reasonOf(id) !== undefined) return false;
+    const details = await container.details().catch(() => undefined);
+    if (!details?.paused || signal.aborted) return false;
+    log.warn(`The container of ${id} was frozen by a window that is gone; it is thawed again.`);
+    await container.unpause().catch(() => undefined);
+    return true;
+  };
+  const looking = setInterval(() => void thaw(), lateFreezeMs);
+  try {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await work();
+      } catch (error) {
+        if (signal.aborted || tries >= maxTries || !(await thaw())) throw error;
+      }
+    }
+  } finally {
+    clearInterval(looking);
   }
 }
 

@@ -215,6 +215,7 @@ export class FsChannel {
     const set = this.#watches;
     return {
       onDidChange: watch.onDidChange,
+      onDidFail: watch.onDidFail,
       get costMs() {
         return watch.costMs;
       },

@@ -11,6 +11,8 @@ export interface FsChange {
 export interface FsWatch extends Disposable {
   /** What two looks differ in, all at once; parents before what is in them. */
   readonly onDidChange: Event<readonly FsChange[]>;
+  /** A look failed: the container does not answer, or has ended. The next one is tried all the same. */
+  readonly onDidFail: Event<void>;
   /** Milliseconds that the last look took. */
   readonly costMs: number;
 }
@@ -29,6 +31,7 @@ export function watchTree(
   intervalMs: number,
 ): FsWatch {
   const emitter = new Emitter<readonly FsChange[]>();
+  const failed = new Emitter<void>();
   const stop = new AbortController();
   let costMs = 0;
   const run = async (): Promise<void> => {
@@ -41,7 +44,7 @@ export function watchTree(
         const changes = before ? compareScans(before, now) : [];
         before = now;
         if (changes.length > 0) emitter.fire(changes);
-      }
+      } else if (!stop.signal.aborted) failed.fire();
       const rest = now ? Math.max(intervalMs, restPerCost * costMs) : Math.max(intervalMs, retryMs);
       await delay(rest, undefined, { signal: stop.signal }).catch(() => undefined);
     }
@@ -49,12 +52,14 @@ export function watchTree(
   void run();
   return {
     onDidChange: emitter.event,
+    onDidFail: failed.event,
     get costMs() {
       return costMs;
     },
     dispose() {
       stop.abort();
       emitter.dispose();
+      failed.dispose();
     },
   };
 }

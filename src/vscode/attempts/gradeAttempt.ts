@@ -3,14 +3,17 @@ import { UserError } from '#core/base/errors.ts';
 import type { CommandHandler } from '#vscode/commands/commandIds.ts';
 import { type GradeAndTellDeps, gradeAndTell } from '#vscode/commands/gradeAndTell.ts';
 import type { Notifier } from '#vscode/notify.ts';
+import type { GradeProblems } from '#vscode/testing/gradeProblems.ts';
 import { type AttemptGraderDeps, attemptGrader, attemptSource } from './attemptGrader.ts';
 import type { AttemptTasks } from './attemptTasks.ts';
+import { inlineResults } from './inlineResults.ts';
 import { requireWindowAttempt } from './pickAttempt.ts';
 import { willNotTravelSentence } from './willNotTravel.ts';
 
 export interface GradeAttemptDeps extends AttemptGraderDeps {
   readonly grading: GradeAndTellDeps;
   readonly tasks: AttemptTasks;
+  readonly problems: GradeProblems;
 }
 
 /** Grades this window's workspace as it is now; it is frozen meanwhile, unless the person wants to work on. */
@@ -29,7 +32,9 @@ export function gradeAttempt(deps: GradeAttemptDeps): CommandHandler {
       if (reason === 'grade') offerToWorkOn(grading.notifier);
     });
     try {
-      await gradeAndTell({ ...grading, grader }, { task, source: attemptSource(id) });
+      deps.problems.clear();
+      const locate = inlineResults({ ...deps, log: grading.log }, id, task);
+      await gradeAndTell({ ...grading, grader }, { task, source: attemptSource(id), locate });
     } finally {
       listening.dispose();
     }

@@ -4,6 +4,7 @@ import type { CommandHandler } from '#vscode/commands/commandIds.ts';
 import { gradeAndTell } from '#vscode/commands/gradeAndTell.ts';
 import { attemptGrader, attemptSource } from './attemptGrader.ts';
 import { cannot, type GradeAttemptDeps, saveAll } from './gradeAttempt.ts';
+import { inlineResults } from './inlineResults.ts';
 import { requireWindowAttempt } from './pickAttempt.ts';
 import { willNotTravelSentence } from './willNotTravel.ts';
 
@@ -31,6 +32,8 @@ export function submitAttempt(deps: GradeAttemptDeps): CommandHandler {
       if (answer !== 'Submit') throw new CancelledError();
     }
     const grader = attemptGrader(deps, id, true);
-    await gradeAndTell({ ...deps.grading, grader }, { task, source: attemptSource(id) });
+    deps.problems.clear();
+    const locate = inlineResults({ ...deps, log: deps.grading.log }, id, task);
+    await gradeAndTell({ ...deps.grading, grader }, { task, source: attemptSource(id), locate });
   };
 }

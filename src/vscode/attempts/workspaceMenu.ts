@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { isOver } from '#core/attempt/states.ts';
 import { CancelledError } from '#core/base/errors.ts';
 import type { CommandHandler, CommandId } from '#vscode/commands/commandIds.ts';
 import type { WorkspaceSession } from '#vscode/workspace/workspaceSession.ts';
@@ -13,7 +14,12 @@ interface MenuItem extends vscode.QuickPickItem {
 /** What can be done in this window's workspace: the menu of the status bar item. */
 export function workspaceMenu({ sessions }: { readonly sessions: WorkspaceSessions }): CommandHandler {
   return async () => {
-    const session = await sessions.get(requireWindowAttempt());
+    const id = requireWindowAttempt();
+    const session = sessions.current(id);
+    if (!session) {
+      await offerToOpen(sessions, id);
+      return;
+    }
     const picked = await vscode.window.showQuickPick(menuItems(session), {
       title: `Attempt at ${session.record.task.name}: ${session.frozen ? 'frozen' : stateLabel(session.record.state)}`,
       placeHolder: session.writeBlock ?? 'Choose what to do',
@@ -23,14 +29,44 @@ export function workspaceMenu({ sessions }: { readonly sessions: WorkspaceSessio
   };
 }
 
+/** For an attempt that could not be opened, or is being opened; the failure was told by a notification. */
+async function offerToOpen(sessions: WorkspaceSessions, id: string): Promise<void> {
+  const items: readonly (vscode.QuickPickItem & { readonly run: () => unknown })[] = [
+    {
+      label: '$(refresh) Try again',
+      // Its failure is told as that of every opening.
+      run: () => sessions.get(id).catch(() => undefined),
+    },
+    {
+      label: '$(trash) Delete attempt…',
+      run: () => vscode.commands.executeCommand('e2eSwe.deleteAttempt', id),
+    },
+    { label: '$(list-flat) Show log', run: () => vscode.commands.executeCommand('e2eSwe.showLog') },
+    {
+      label: '$(close) Close workspace',
+      run: () => vscode.commands.executeCommand('e2eSwe.closeWorkspace'),
+    },
+  ];
+  const picked = await vscode.window.showQuickPick(items, {
+    title: 'The workspace is not open',
+    placeHolder: 'Choose what to do',
+  });
+  if (!picked) throw new CancelledError();
+  await picked.run();
+}
+
 /** Nothing is offered that would be refused. */
 export function menuItems(
   session: Pick<WorkspaceSession, 'readOnly' | 'record' | 'frozen' | 'isFrozenForGrade'>,
 ): MenuItem[] {
   const separator = { label: '', kind: vscode.QuickPickItemKind.Separator };
   const spec: MenuItem[] = [{ label: '$(book) Open spec', command: 'e2eSwe.openWorkspaceSpec' }];
+  // Beside another window that works in it, a shell is refused.
+  const mayEnter = session.readOnly === undefined || isOver(session.record.state);
   const work: MenuItem[] = [
-    { label: '$(terminal) New container terminal', command: 'e2eSwe.openTerminal' },
+    ...(mayEnter
+      ? [{ label: '$(terminal) New container terminal', command: 'e2eSwe.openTerminal' } as const]
+      : []),
     { label: '$(search) Search in workspace…', command: 'e2eSwe.searchWorkspace' },
     { label: '$(go-to-file) Go to file in workspace…', command: 'e2eSwe.goToFile' },
     ...spec,

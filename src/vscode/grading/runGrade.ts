@@ -9,6 +9,7 @@ import { readVerifierLog } from '#vscode/documents/gradeLog.ts';
 import type { GradeIndex } from '#vscode/grades/gradeIndex.ts';
 import type { Grader } from '#vscode/ports.ts';
 import type { HiddenTests, OpenRun } from '#vscode/testing/hiddenTests.ts';
+import type { MessagePlace } from '#vscode/testing/planItems.ts';
 import { requireTrust } from '#vscode/trust.ts';
 import { type ElapsedProgress, elapsedProgress } from './elapsedProgress.ts';
 import type { GradeQueue } from './gradeQueue.ts';
@@ -21,6 +22,8 @@ export interface GradeOrder {
   readonly keep?: boolean;
   /** Set when the Testing view asked; the run then belongs to that request. */
   readonly request?: vscode.TestRunRequest;
+  /** Finds the lines of a workspace that failed tests are about, by the tests' ids. Never rejects. */
+  readonly locate?: (result: GradeResult) => Promise<ReadonlyMap<string, MessagePlace>>;
 }
 
 export interface GradeRunDeps {
@@ -58,7 +61,7 @@ export async function runGrade(order: GradeOrder, deps: GradeRunDeps): Promise<G
       },
     );
     await completeOutput(run, result);
-    await run.finish(result);
+    await run.finish(result, await order.locate?.(result));
     return result;
   } catch (error) {
     if (isCancellation(error)) run.cancelled();

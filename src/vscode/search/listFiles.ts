@@ -3,6 +3,7 @@ import { UserError } from '#core/base/errors.ts';
 import type { ContainerHandle } from '#core/container/engine.ts';
 import type { FsChannel } from '#core/container/fsChannel.ts';
 import { bytesToText } from '#vscode/workspace/attemptUri.ts';
+import { editorFolder } from '#vscode/workspace/editorFolder.ts';
 import { globToRegExp } from './globs.ts';
 import { createIgnore, parseIgnoreFile } from './ignoreFile.ts';
 
@@ -20,7 +21,7 @@ export interface ListOptions {
   readonly exclude?: readonly string[];
   /** Ignore files and the settings "search.exclude" and "files.exclude" hide files. */
   readonly useIgnoreFiles: boolean;
-  /** Larger files are left out; nobody reads them in a list of results. */
+  /** Larger files are marked; nobody reads them in a list of results. */
   readonly maxBytes?: number;
 }
 
@@ -30,6 +31,8 @@ export interface ListedFile {
   readonly path: string;
   /** The path as addresses and labels have it. */
   readonly text: string;
+  /** Larger than `maxBytes`. */
+  readonly isTooLarge?: true;
 }
 
 const maxListBytes = 32 << 20;
@@ -37,11 +40,20 @@ const maxIgnoreFiles = 50;
 const maxIgnoreBytes = 1 << 20;
 const blockBytes = 512;
 
-/** `$1` folder; then the names of folders that are not looked into. Prints `path NUL` each. */
-const findScript = (hasLimit: boolean): string => `cd "$1" || exit 1
+/** Between the files that are small enough and the others; no path of find's is like it. */
+const separator = '//';
+
+/**
+ * `$1` folder, `$2` how many blocks are too large, 0 for no limit; then tests for what is not looked into. Prints
+ * `path NUL` each. `.vscode` at the top is not there for the editor (`editorFolder.ts`).
+ */
+const findScript = `cd "$1" || exit 1
 limit=$2; shift 2
-set -- . -xdev -name .git -prune -o -name '.e2eswe-tmp.*' -prune -o "$@" -type f ${hasLimit ? '-size -"$limit"' : ''} -print0
-exec find "$@"`;
+set -- . -xdev -name .git -prune -o -path ./${editorFolder} -prune -o -name '.e2eswe-tmp.*' -prune -o "$@" -type f
+[ "$limit" = 0 ] && exec find "$@" -print0
+find "$@" -size -"$limit" -print0
+printf '${separator}\\0'
+exec find "$@" ! -size -"$limit" -print0`;
 
 /** The regular files of a workspace that a search should look at, in the order of their paths. */
 export async function listFiles(
@@ -57,7 +69,7 @@ export async function listFiles(
       command: [
         'sh',
         '-c',
-        findScript(limit > 0),
+        findScript,
         'sh',
         place.workdir,
         `${limit}`,
@@ -75,9 +87,12 @@ export async function listFiles(
   }
   // What follows the last NUL was cut off.
   const paths = output.split('\0').slice(0, -1);
-  const all = paths
-    .map((path) => path.replace(/^\.\//, ''))
-    .map((path) => ({ path, text: bytesToText(path) }));
+  const limitAt = paths.includes(separator) ? paths.indexOf(separator) : paths.length;
+  const all = paths.flatMap((found, index): ListedFile[] => {
+    if (index === limitAt) return [];
+    const path = found.replace(/^\.\//, '');
+    return [{ path, text: bytesToText(path), ...(index > limitAt ? { isTooLarge: true } : {}) }];
+  });
   const isIgnored = options.useIgnoreFiles ? await readIgnoreFiles(place, all, signal) : () => false;
   const isExcluded = anyOf(excluded);
   const isIncluded = options.include?.length ? anyOf(options.include) : () => true;

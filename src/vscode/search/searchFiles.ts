@@ -31,6 +31,14 @@ export interface SearchOutcome {
   readonly matchCount: number;
   /** There are more matches than are shown. */
   readonly isCapped: boolean;
+  /** Files that were not looked into, by the reason, in the words of a person. */
+  readonly skipped: readonly SkippedFiles[];
+}
+
+export interface SkippedFiles {
+  /** "larger than 10 MB" */
+  readonly reason: string;
+  readonly files: readonly ListedFile[];
 }
 
 const maxMatches = 2_000;
@@ -58,13 +66,15 @@ export async function searchFiles(
   const files = await listFiles(place, { ...query, maxBytes: maxFileBytes }, signal);
   const found = new Map<string, FileMatches & { readonly matches: SearchMatch[] }>();
   let matchCount = 0;
+  const skipped = skippedOf(files);
   const outcome = (): SearchOutcome => ({
+    skipped,
     files: [...found.values()],
     matchCount,
     isCapped: matchCount >= maxMatches,
   });
   const highlight = highlighter(query);
-  for (const batch of batchesOf(files.filter(({ path }) => isPlain(path)))) {
+  for (const batch of batchesOf(files.filter((file) => !file.isTooLarge && isPlain(file.path)))) {
     throwIfCancelled(signal);
     const lines = await grep(place, query, batch, maxMatches - matchCount, signal);
     for (const { file, line, text } of lines) {
@@ -77,6 +87,14 @@ export async function searchFiles(
     if (matchCount >= maxMatches) break;
   }
   return outcome();
+}
+
+function skippedOf(files: readonly ListedFile[]): SkippedFiles[] {
+  const odd = files.filter((file) => !file.isTooLarge && !isPlain(file.path));
+  return [
+    { reason: `larger than ${maxFileBytes >> 20} MB`, files: files.filter((file) => file.isTooLarge) },
+    { reason: 'name with a line break or not UTF-8', files: odd },
+  ].filter((group) => group.files.length > 0);
 }
 
 /** A command's arguments are text for the engine: names that are no UTF-8, or hold a line's end, cannot be passed. */

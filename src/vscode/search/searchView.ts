@@ -1,12 +1,15 @@
 import * as vscode from 'vscode';
 import { type Disposable, DisposableStore } from '#core/base/disposable.ts';
 import { oneLine } from '#vscode/text.ts';
-import type { FileMatches, SearchMatch, SearchOutcome, SearchQuery } from './searchFiles.ts';
+import type { ListedFile } from './listFiles.ts';
+import type { FileMatches, SearchMatch, SearchOutcome, SearchQuery, SkippedFiles } from './searchFiles.ts';
 
 /** A row of the results. */
 export type SearchNode =
   | { readonly kind: 'file'; readonly found: FileMatches }
-  | { readonly kind: 'match'; readonly found: FileMatches; readonly match: SearchMatch };
+  | { readonly kind: 'match'; readonly found: FileMatches; readonly match: SearchMatch }
+  | { readonly kind: 'skipped'; readonly skipped: SkippedFiles }
+  | { readonly kind: 'skippedFile'; readonly file: ListedFile };
 
 export interface SearchViewDeps {
   /** The address of a file, by its path as bytes. */
@@ -14,6 +17,8 @@ export interface SearchViewDeps {
 }
 
 const previewStart = 40;
+/** Nobody reads more of them. */
+const maxSkipped = 200;
 
 /** The results of the last search in the workspace, by file. */
 export class SearchView implements vscode.TreeDataProvider<SearchNode>, Disposable {
@@ -45,7 +50,10 @@ export class SearchView implements vscode.TreeDataProvider<SearchNode>, Disposab
 
   show(query: SearchQuery, outcome: SearchOutcome, isOver: boolean): void {
     this.#query = query;
-    this.#rows = outcome.files.map((found) => ({ kind: 'file', found }));
+    this.#rows = [
+      ...outcome.files.map((found): SearchNode => ({ kind: 'file', found })),
+      ...(isOver ? outcome.skipped.map((skipped): SearchNode => ({ kind: 'skipped', skipped })) : []),
+    ];
     this.#view.message = isOver ? searchSentence(query, outcome) : `Searching for “${oneLine(query.text)}”…`;
     this.#changed.fire(undefined);
   }
@@ -58,12 +66,16 @@ export class SearchView implements vscode.TreeDataProvider<SearchNode>, Disposab
 
   getChildren(node?: SearchNode): SearchNode[] {
     if (!node) return [...this.#rows];
-    return node.kind === 'match'
-      ? []
-      : node.found.matches.map((match) => ({ kind: 'match', found: node.found, match }));
+    if (node.kind === 'file')
+      return node.found.matches.map((match) => ({ kind: 'match', found: node.found, match }));
+    if (node.kind === 'skipped')
+      return node.skipped.files.slice(0, maxSkipped).map((file) => ({ kind: 'skippedFile', file }));
+    return [];
   }
 
   getTreeItem(node: SearchNode): vscode.TreeItem {
+    if (node.kind === 'skipped') return renderSkipped(node.skipped);
+    if (node.kind === 'skippedFile') return renderSkippedFile(node.file, this.#deps.uriOf(node.file.path));
     const uri = this.#deps.uriOf(node.found.file.path);
     return node.kind === 'file' ? renderFile(node.found, uri) : renderMatch(node.match, uri);
   }
@@ -82,6 +94,26 @@ function renderFile({ file, matches }: FileMatches, uri: vscode.Uri): vscode.Tre
   item.iconPath = vscode.ThemeIcon.File;
   item.tooltip = file.text;
   item.accessibilityInformation = { label: `${file.text}, ${countOf(matches.length, 'result')}` };
+  return item;
+}
+
+function renderSkipped({ reason, files }: SkippedFiles): vscode.TreeItem {
+  const count = `${countOf(files.length, 'file')} not searched`;
+  // The reason first: in a narrow side bar the rest is cut off.
+  const label = `${reason.charAt(0).toUpperCase()}${reason.slice(1)}`;
+  const item = new vscode.TreeItem(label, vscode.TreeItemCollapsibleState.Collapsed);
+  item.description = count;
+  item.iconPath = new vscode.ThemeIcon('info');
+  item.tooltip = `${count}: ${reason}`;
+  item.accessibilityInformation = { label: item.tooltip };
+  return item;
+}
+
+function renderSkippedFile(file: ListedFile, uri: vscode.Uri): vscode.TreeItem {
+  const item = new vscode.TreeItem(oneLine(file.text), vscode.TreeItemCollapsibleState.None);
+  item.resourceUri = uri;
+  item.iconPath = vscode.ThemeIcon.File;
+  item.command = { command: 'vscode.open', title: 'Open the file', arguments: [uri] };
   return item;
 }
 

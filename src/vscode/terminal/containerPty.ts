@@ -20,6 +20,9 @@ export interface ContainerPtyDeps {
   whenThawed(): Promise<boolean>;
 }
 
+/** Of what was ended by SIGKILL: VS Code would only tell the number. */
+const killedCode = 137;
+
 const defaultSize: TerminalSize = { cols: 80, rows: 24 };
 /** Ctrl-C, Ctrl-Z, Ctrl-\: the person wants what floods the terminal to stop. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are control characters.
@@ -74,6 +77,8 @@ export class ContainerPty implements vscode.Pseudoterminal {
       const code = await terminal.exit;
       await this.#pacer.finish();
       if (code === undefined) this.#end('The connection to the container was lost.');
+      else if (code === killedCode)
+        this.#end('The shell was killed: its container was stopped, or ran out of memory.');
       else this.#close.fire(code);
     } catch (error) {
       if (!this.#abort.signal.aborted) this.#end(errorMessage(error));

@@ -18,7 +18,9 @@ const backlogLimit = 1_048_576;
 const keptTail = 131_072;
 /** After Ctrl-C up to 1.3 MB of old output may still be on its way (fs-channel.md §4). */
 const drainMs = 1_000;
-const drainLimit = 8_192;
+const drainLimit = 4_096;
+/** Meanwhile nothing is shown before it is over: what is left then is the end, with the prompt. */
+const quietMs = 100;
 
 /**
  * Paces what a program prints: VS Code has no flow control for a `Pseudoterminal`, and a flood would freeze every
@@ -32,6 +34,7 @@ export class OutputPacer implements Disposable {
   #readInTick = 0;
   #isPaused = false;
   #drainUntil = 0;
+  #pushedAt = 0;
   #timer: NodeJS.Timeout | undefined;
   #onEmpty: (() => void)[] = [];
 
@@ -42,8 +45,9 @@ export class OutputPacer implements Disposable {
 
   push(text: string): void {
     this.#backlog += text;
+    this.#pushedAt = this.#now();
     this.#readInTick += text.length;
-    const isDraining = this.#now() < this.#drainUntil;
+    const isDraining = this.#pushedAt < this.#drainUntil;
     const limit = isDraining ? drainLimit : backlogLimit;
     if (this.#backlog.length > limit) this.#skip(isDraining ? drainLimit / 2 : keptTail);
     if (!isDraining && !this.#isPaused && this.#readInTick >= readPerTick) {
@@ -72,6 +76,12 @@ export class OutputPacer implements Disposable {
 
   #tick(): void {
     this.#readInTick = 0;
+    const now = this.#now();
+    if (now < this.#drainUntil && now - this.#pushedAt < quietMs) {
+      this.#timer = setTimeout(() => this.#tick(), tickMs);
+      this.#resume();
+      return;
+    }
     const text = this.#take();
     if (text === '') {
       this.#timer = undefined;

@@ -7,7 +7,7 @@ import { resultSentence } from '#vscode/grading/tellResult.ts';
 import { createCrlf } from '#vscode/text.ts';
 import { isWorkspaceTask } from '#vscode/trust.ts';
 import { locateTests } from './locateTests.ts';
-import { type PlannedItem, planItems } from './planItems.ts';
+import { type MessagePlace, type PlannedItem, planItems } from './planItems.ts';
 import { buildChildren, publishOutcomes } from './publishItems.ts';
 import { controllerId, taskItemId } from './testIds.ts';
 
@@ -18,7 +18,8 @@ export interface OpenRun {
   started(): void;
   output(chunk: string): void;
   hadOutput(): boolean;
-  finish(result: GradeResult): Promise<void>;
+  /** `messagePlaces`, by the tests' ids: lines of the workspace that their messages are about. */
+  finish(result: GradeResult, messagePlaces?: ReadonlyMap<string, MessagePlace>): Promise<void>;
   /** The grade broke before it had a result. */
   fail(text: string): void;
   cancelled(): void;
@@ -80,7 +81,7 @@ export class HiddenTests implements Disposable {
         run.appendOutput(crlf(chunk));
       },
       hadOutput: () => outputSeen,
-      finish: async (result) => this.#publish(run, item, task, result),
+      finish: async (result, messagePlaces) => this.#publish(run, item, task, result, messagePlaces),
       fail: (text) => run.errored(item, new vscode.TestMessage(text)),
       cancelled: () => {
         run.appendOutput('The grade was cancelled.\r\n');
@@ -114,10 +115,16 @@ export class HiddenTests implements Disposable {
     return undefined;
   }
 
-  async #publish(run: vscode.TestRun, item: vscode.TestItem, task: Task, result: GradeResult): Promise<void> {
+  async #publish(
+    run: vscode.TestRun,
+    item: vscode.TestItem,
+    task: Task,
+    result: GradeResult,
+    messagePlaces?: ReadonlyMap<string, MessagePlace>,
+  ): Promise<void> {
     // Hidden tests are shown to their author alone; others get names and messages, no files.
     const places = isWorkspaceTask(task) ? await locateTests(task, result.tests) : new Map();
-    const planned = planItems(item.id, task.name, result, places);
+    const planned = planItems(item.id, task.name, result, places, messagePlaces);
     buildChildren(this.controller, item, planned.children);
     item.label = planned.label;
     this.shown.set(task.dir, planned);

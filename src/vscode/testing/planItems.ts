@@ -1,3 +1,4 @@
+import type * as vscode from 'vscode';
 import type { GradeResult } from '#core/grading/types.ts';
 import type { TestResult } from '#core/report/types.ts';
 import { hasMissingTests, sourceKindLabel, testCount } from '#vscode/grading/words.ts';
@@ -24,19 +25,32 @@ export interface PlannedMessage {
   readonly text: string;
   readonly expected?: string;
   readonly actual?: string;
+  /** The line of the workspace that it is about. */
+  readonly at?: MessagePlace;
+}
+
+/** A line of a file that this window may open. */
+export interface MessagePlace {
+  readonly uri: vscode.Uri;
+  /** 1-based. */
+  readonly line: number;
 }
 
 /** Longer messages slow the view down; the log has the rest. */
 const messageLimit = 50_000;
 
-/** Plans the items of a task after a grade. `places` has an entry for the tests that may be opened. */
+/**
+ * Plans the items of a task after a grade. `places` has an entry for the tests that may be opened, `messagePlaces` for
+ * the messages that belong to a line of the workspace.
+ */
 export function planItems(
   taskId: string,
   name: string,
   result: GradeResult,
   places: ReadonlyMap<string, TestPlace>,
+  messagePlaces: ReadonlyMap<string, MessagePlace> = new Map(),
 ): PlannedItem {
-  const children = planSuites(taskId, result.tests, places);
+  const children = planSuites(taskId, result.tests, { places, messagePlaces });
   if (hasMissingTests(result)) children.push(planNotReported(taskId, result));
   return {
     id: taskId,
@@ -86,17 +100,19 @@ function planNotReported(taskId: string, result: GradeResult): PlannedItem {
   };
 }
 
+/** By the tests' ids. */
+interface Places {
+  readonly places: ReadonlyMap<string, TestPlace>;
+  readonly messagePlaces: ReadonlyMap<string, MessagePlace>;
+}
+
 interface SuiteDraft {
   readonly suites: Map<string, SuiteDraft>;
   readonly tests: PlannedItem[];
 }
 
 /** Suites inside suites, as the report nests them; items with failures sort first. */
-function planSuites(
-  taskId: string,
-  tests: readonly TestResult[],
-  places: ReadonlyMap<string, TestPlace>,
-): PlannedItem[] {
+function planSuites(taskId: string, tests: readonly TestResult[], places: Places): PlannedItem[] {
   const root: SuiteDraft = { suites: new Map(), tests: [] };
   for (const [index, test] of tests.entries()) {
     let draft = root;
@@ -105,7 +121,7 @@ function planSuites(
       draft.suites.set(name, next);
       draft = next;
     }
-    draft.tests.push(planTest(taskId, test, index, places.get(test.id)));
+    draft.tests.push(planTest(taskId, test, index, places));
   }
   return finishSuite(taskId, [], root);
 }
@@ -131,20 +147,21 @@ function planTest(
   taskId: string,
   test: TestResult,
   index: number,
-  place: TestPlace | undefined,
+  { places, messagePlaces }: Places,
 ): PlannedItem {
   const order = String(index).padStart(orderDigits, '0');
+  const place = places.get(test.id);
   return {
     id: testItemId(taskId, test.id),
     label: `${oneLine(test.name)}${test.flaky ? ' (flaky)' : ''}`,
     sortText: `${test.status === 'passed' ? '1' : '0'} ${order}`,
     ...(place ? { place } : {}),
-    outcome: planOutcome(test),
+    outcome: planOutcome(test, messagePlaces.get(test.id)),
     children: [],
   };
 }
 
-function planOutcome(test: TestResult): PlannedOutcome {
+function planOutcome(test: TestResult, at: MessagePlace | undefined): PlannedOutcome {
   const duration = test.durationMs === undefined ? {} : { durationMs: test.durationMs };
   switch (test.status) {
     case 'passed':
@@ -153,13 +170,13 @@ function planOutcome(test: TestResult): PlannedOutcome {
     case 'pending':
       return { state: 'skipped' };
     case 'failed':
-      return { state: 'failed', message: planMessage(test), ...duration };
+      return { state: 'failed', message: planMessage(test, at), ...duration };
     case 'other':
-      return { state: 'errored', message: planMessage(test), ...duration };
+      return { state: 'errored', message: planMessage(test, at), ...duration };
   }
 }
 
-function planMessage(test: TestResult): PlannedMessage {
+function planMessage(test: TestResult, at: MessagePlace | undefined): PlannedMessage {
   const message = stripAnsi(test.message ?? '').trim();
   const trace = stripAnsi(test.trace ?? '').trim();
   const parts = trace.includes(message) ? [trace] : [message, trace];
@@ -171,5 +188,6 @@ function planMessage(test: TestResult): PlannedMessage {
     ...(test.expected !== undefined && test.actual !== undefined
       ? { expected: stripAnsi(test.expected), actual: stripAnsi(test.actual) }
       : {}),
+    ...(at ? { at } : {}),
   };
 }

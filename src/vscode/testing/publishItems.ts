@@ -69,6 +69,8 @@ function testMessage(item: vscode.TestItem, planned: PlannedMessage): vscode.Tes
     planned.expected !== undefined && planned.actual !== undefined
       ? vscode.TestMessage.diff(planned.text, planned.expected, planned.actual)
       : new vscode.TestMessage(planned.text);
-  if (item.uri && item.range) message.location = new vscode.Location(item.uri, item.range);
+  const { at } = planned;
+  if (at) message.location = new vscode.Location(at.uri, new vscode.Position(at.line - 1, 0));
+  else if (item.uri && item.range) message.location = new vscode.Location(item.uri, item.range);
   return message;
 }

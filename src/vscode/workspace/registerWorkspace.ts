@@ -12,6 +12,7 @@ import { closeWorkspace } from '#vscode/attempts/closeWorkspace.ts';
 import { deleteAttempt } from '#vscode/attempts/deleteAttempt.ts';
 import { giveUpAttempt } from '#vscode/attempts/giveUpAttempt.ts';
 import { gradeAttempt } from '#vscode/attempts/gradeAttempt.ts';
+import { clearProblems } from '#vscode/attempts/inlineResults.ts';
 import { keepWorking } from '#vscode/attempts/keepWorking.ts';
 import { openAttempt } from '#vscode/attempts/openAttempt.ts';
 import { openWorkspaceSpec } from '#vscode/attempts/openWorkspaceSpec.ts';
@@ -32,6 +33,8 @@ import { goToFile } from '#vscode/search/goToFile.ts';
 import { SearchView } from '#vscode/search/searchView.ts';
 import { clearSearch, searchWorkspace } from '#vscode/search/searchWorkspace.ts';
 import { openTerminal, registerTerminalProfile } from '#vscode/terminal/containerTerminals.ts';
+import { replaceHostTerminals } from '#vscode/terminal/hostTerminals.ts';
+import { GradeProblems } from '#vscode/testing/gradeProblems.ts';
 import { attemptUri, windowAttemptId } from './attemptUri.ts';
 import { openPatiently } from './openPatiently.ts';
 import { isFirstOpening, showSpecBeside, tellMode } from './welcome.ts';
@@ -56,9 +59,17 @@ export function registerWorkspace(deps: WorkspaceDeps) {
   const { room } = attempts;
   const store = new DisposableStore();
   const sessions = store.add(new WorkspaceSessions({ open: openPatiently(room), log }));
-  const files = store.add(new WorkspaceFiles(sessions));
+  const files = store.add(
+    new WorkspaceFiles(sessions, (id) =>
+      room.read(id).then(
+        () => true,
+        () => false,
+      ),
+    ),
+  );
   store.add(registerWorkspaceFiles(files));
   store.add(registerTerminalProfile(sessions));
+  const problems = store.add(new GradeProblems());
   const status = store.add(new WorkspaceStatus(sessions));
   const tasks = new AttemptTasks(index, deps.reader);
   const search = store.add(new SearchView({ uriOf: (path) => attemptUri(windowAttemptId() ?? '', path) }));
@@ -88,6 +99,7 @@ export function registerWorkspace(deps: WorkspaceDeps) {
       log.warn(`The spec could not be opened: ${errorMessage(error)}`);
     }
   };
+  let wasOpened = false;
   let lastRestart = 0;
   const tellRestart = (reason: string): void => {
     log.warn(`The connection to the files was restarted: ${reason}`);
@@ -99,9 +111,20 @@ export function registerWorkspace(deps: WorkspaceDeps) {
   };
   store.add(
     sessions.onDidOpen((session) => {
-      session.open.files.onDidRestart((restart) => tellRestart(restart.reason));
+      session.open.files.onDidRestart((restart) => {
+        // What is over had its container ended on purpose.
+        if (sessions.current(session.id) === session && !isOver(session.record.state))
+          tellRestart(restart.reason);
+      });
       void attempts.reload();
-      if (session.id === windowAttemptId()) void welcome(session);
+      if (session.id !== windowAttemptId()) return;
+      void welcome(session);
+      // Opened anew, its files may be others, and be changed or not: explorer and editors do not look by themselves.
+      if (wasOpened) {
+        void vscode.commands.executeCommand('workbench.files.action.refreshFilesExplorer');
+        files.refreshEditors(session);
+      }
+      wasOpened = true;
     }),
   );
   store.add(sessions.onDidChange((session) => files.refreshEditors(session)));
@@ -128,7 +151,9 @@ export function registerWorkspace(deps: WorkspaceDeps) {
   // Also without an open editor: the status bar tells how it stands. A failure is told by `onDidFail`.
   if (windowAttempt !== undefined) void sessions.get(windowAttempt).catch(() => undefined);
 
-  const attempt = { room, sessions, attempts, tasks, grading: deps };
+  const openShell = openTerminal({ sessions });
+  store.add(replaceHostTerminals({ notifier, log, open: async () => void (await openShell()) }));
+  const attempt = { room, sessions, attempts, tasks, problems, grading: deps };
   const commands = {
     'e2eSwe.startAttempt': startAttempt({ ...deps, room, attempts }),
     'e2eSwe.openAttempt': openAttempt(attempt),
@@ -136,12 +161,13 @@ export function registerWorkspace(deps: WorkspaceDeps) {
     'e2eSwe.cleanUpWorkspaces': cleanUpWorkspaces({ room, notifier }),
     'e2eSwe.workspaceMenu': workspaceMenu(attempt),
     'e2eSwe.openWorkspaceSpec': openWorkspaceSpec(attempt),
-    'e2eSwe.openTerminal': openTerminal(attempt),
+    'e2eSwe.openTerminal': openShell,
     'e2eSwe.searchWorkspace': searchWorkspace({ sessions, view: search }),
     'e2eSwe.clearSearch': clearSearch({ view: search }),
     'e2eSwe.goToFile': goToFile(attempt),
     'e2eSwe.trySetup': trySetup(attempt),
     'e2eSwe.gradeAttempt': gradeAttempt(attempt),
+    'e2eSwe.clearProblems': clearProblems({ problems }),
     'e2eSwe.keepWorking': keepWorking({ room, sessions, notifier }),
     'e2eSwe.submitAttempt': submitAttempt(attempt),
     'e2eSwe.giveUpAttempt': giveUpAttempt(attempt),
@@ -151,7 +177,7 @@ export function registerWorkspace(deps: WorkspaceDeps) {
   } satisfies Partial<CommandHandlers>;
 
   return {
-    ...{ commands, sessions, status, search, attempts },
+    ...{ commands, sessions, status, search, attempts, problems },
     stop: () => sessions.stop(),
     dispose: () => store.dispose(),
   };

@@ -17,8 +17,17 @@ const limits =
  */
 export function tellMode(session: WorkspaceSession, notifier: Notifier, isFirst: boolean): void {
   const { isolation, how } = session.open;
+  const isSecond = session.readOnly !== undefined && !isOver(session.record.state);
   const actions = [
-    { title: 'New container terminal', run: () => vscode.commands.executeCommand('e2eSwe.openTerminal') },
+    // Beside another window that works in it, a terminal would be refused.
+    ...(isSecond
+      ? [{ title: 'Open spec', run: () => vscode.commands.executeCommand('e2eSwe.openWorkspaceSpec') }]
+      : [
+          {
+            title: 'New container terminal',
+            run: () => vscode.commands.executeCommand('e2eSwe.openTerminal'),
+          },
+        ]),
     ...(hasDevContainers() && session.readOnly === undefined
       ? [{ title: 'Attach window…', run: () => vscode.commands.executeCommand('e2eSwe.attachWindow') }]
       : []),
@@ -28,9 +37,12 @@ export function tellMode(session: WorkspaceSession, notifier: Notifier, isFirst:
     how === 'recreated'
       ? 'The container was made anew: what was installed outside the workspace is gone.'
       : undefined,
-    isOver(session.record.state) ? undefined : session.readOnly,
+    isSecond
+      ? 'Another window works in this attempt, so its files are read-only here. When that window is closed, come back to this one to work in it.'
+      : undefined,
   ].filter((text) => text !== undefined);
-  if (warnings.length > 0) notifier.warn([...warnings, isFirst ? limits : ''].join(' ').trim(), ...actions);
+  if (warnings.length > 0)
+    notifier.warn([...warnings, isFirst && !isSecond ? limits : ''].join(' ').trim(), ...actions);
   else if (isFirst) notifier.info(`${isolationSentence(isolation)} ${limits}`, ...actions);
 }
 

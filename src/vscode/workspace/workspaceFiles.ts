@@ -1,14 +1,16 @@
+import { posix } from 'node:path';
 import * as vscode from 'vscode';
 import { type Disposable, DisposableStore } from '#core/base/disposable.ts';
 import type { FsEntry, FsKind, FsStat } from '#core/container/fsChannelReplies.ts';
 import { bytesToText, parseAttemptUri, workspaceScheme } from './attemptUri.ts';
 import { containerPath } from './containerPaths.ts';
+import { editorFolder, refuseToRead, refuseToWrite } from './editorFolder.ts';
 import { fileSystemError, isFsError } from './fileErrors.ts';
+import { largeFileBytes, readLargeFile, whileSaving } from './largeFiles.ts';
 import { thawPatienceMs, type WorkspaceSession } from './workspaceSession.ts';
 import type { WorkspaceSessions } from './workspaceSessions.ts';
 import { WorkspaceWatcher } from './workspaceWatcher.ts';
 
-const maxFileBytes = 256 << 20;
 const maxKnownStats = 5_000;
 
 interface Place {
@@ -21,6 +23,7 @@ interface Place {
 /** The files of an attempt's workspace, over the channel into its container. */
 export class WorkspaceFiles implements vscode.FileSystemProvider, Disposable {
   readonly #sessions: WorkspaceSessions;
+  readonly #isKnown: (attemptId: string) => Promise<boolean>;
   readonly #store = new DisposableStore();
   readonly #changed = this.#store.add(new vscode.EventEmitter<vscode.FileChangeEvent[]>());
   readonly #watcher: WorkspaceWatcher;
@@ -29,8 +32,10 @@ export class WorkspaceFiles implements vscode.FileSystemProvider, Disposable {
 
   readonly onDidChangeFile = this.#changed.event;
 
-  constructor(sessions: WorkspaceSessions) {
+  /** `isKnown`: there is such an attempt, whether it can be opened or not. */
+  constructor(sessions: WorkspaceSessions, isKnown: (attemptId: string) => Promise<boolean>) {
     this.#sessions = sessions;
+    this.#isKnown = isKnown;
     this.#watcher = this.#store.add(
       new WorkspaceWatcher(sessions, (changes) => this.#changed.fire([...changes])),
     );
@@ -42,6 +47,9 @@ export class WorkspaceFiles implements vscode.FileSystemProvider, Disposable {
   }
 
   async stat(uri: vscode.Uri): Promise<vscode.FileStat> {
+    refuseToRead(uri);
+    const root = await this.#rootThatIsNotOpen(uri);
+    if (root) return root;
     const { session, path } = await this.#place(uri);
     const known = this.#known.get(path);
     if (session.frozen !== undefined && known) return fileStat(known, true);
@@ -53,14 +61,28 @@ export class WorkspaceFiles implements vscode.FileSystemProvider, Disposable {
   }
 
   async readDirectory(uri: vscode.Uri): Promise<[string, vscode.FileType][]> {
+    refuseToRead(uri);
     return this.#try(uri, async ({ session, path }) => {
       const entries = await session.open.files.list(path);
-      return entries.map((entry) => [bytesToText(entry.name), fileType(entry)]);
+      const shown =
+        path === containerPath(session) ? entries.filter(({ name }) => name !== editorFolder) : entries;
+      return shown.map((entry) => [bytesToText(entry.name), fileType(entry)]);
     });
   }
 
   async readFile(uri: vscode.Uri): Promise<Uint8Array> {
-    return this.#try(uri, ({ session, path }) => session.open.files.read(path, { maxBytes: maxFileBytes }));
+    refuseToRead(uri);
+    return this.#try(uri, async ({ session, path }) => {
+      const { files } = session.open;
+      const large = (): Promise<Uint8Array> => readLargeFile(files, path, posix.basename(uri.path));
+      if ((this.#known.get(path)?.size ?? 0) > largeFileBytes) return large();
+      try {
+        return await files.read(path, { maxBytes: largeFileBytes });
+      } catch (error) {
+        if (isFsError(error) && error.failure === 'too-large') return large();
+        throw error;
+      }
+    });
   }
 
   async writeFile(
@@ -68,21 +90,25 @@ export class WorkspaceFiles implements vscode.FileSystemProvider, Disposable {
     content: Uint8Array,
     options: { readonly create: boolean; readonly overwrite: boolean },
   ): Promise<void> {
+    refuseToWrite(uri);
     const isNew = await this.#change(uri, async ({ session, path }) => {
       const before = await session.open.files.exists(path);
-      this.#remember(path, await session.open.files.write(path, content, options));
+      const writing = session.open.files.write(path, content, options);
+      this.#remember(path, await whileSaving(posix.basename(uri.path), content.length, writing));
       return !before;
     });
     this.#fire([isNew ? vscode.FileChangeType.Created : vscode.FileChangeType.Changed, uri]);
   }
 
   async createDirectory(uri: vscode.Uri): Promise<void> {
+    refuseToWrite(uri);
     await this.#change(uri, ({ session, path }) => session.open.files.mkdir(path, { parents: false }));
     this.#fire([vscode.FileChangeType.Created, uri]);
   }
 
   async delete(uri: vscode.Uri, options: { readonly recursive: boolean }): Promise<void> {
     refuseRoot(uri);
+    refuseToRead(uri);
     await this.#change(uri, ({ session, path }) =>
       session.open.files.delete(path, { recursive: options.recursive }),
     );
@@ -91,6 +117,7 @@ export class WorkspaceFiles implements vscode.FileSystemProvider, Disposable {
 
   async rename(from: vscode.Uri, to: vscode.Uri, options: { readonly overwrite: boolean }): Promise<void> {
     refuseRoot(from);
+    refuseToRead(from);
     const target = targetOf(from, to);
     await this.#change(from, ({ session, path }) =>
       session.open.files.rename(path, containerPath(session, target), options),
@@ -99,6 +126,7 @@ export class WorkspaceFiles implements vscode.FileSystemProvider, Disposable {
   }
 
   async copy(from: vscode.Uri, to: vscode.Uri, options: { readonly overwrite: boolean }): Promise<void> {
+    refuseToRead(from);
     const target = targetOf(from, to);
     await this.#change(from, ({ session, path }) =>
       session.open.files.copy(path, containerPath(session, target), options),
@@ -114,6 +142,22 @@ export class WorkspaceFiles implements vscode.FileSystemProvider, Disposable {
     this.#fire(
       ...uris.map((uri): [vscode.FileChangeType, vscode.Uri] => [vscode.FileChangeType.Changed, uri]),
     );
+  }
+
+  /**
+   * The folder of an attempt that cannot be opened is there all the same, else VS Code says that the workspace does not
+   * exist; what is in it cannot be listed, and why was told.
+   */
+  async #rootThatIsNotOpen(uri: vscode.Uri): Promise<vscode.FileStat | undefined> {
+    const { attemptId, path } = parseAttemptUri(uri) ?? {};
+    if (attemptId === undefined || path !== '') return undefined;
+    const isOpen = await this.#sessions.get(attemptId).then(
+      () => true,
+      () => false,
+    );
+    if (isOpen || !(await this.#isKnown(attemptId))) return undefined;
+    const permissions = vscode.FilePermission.Readonly;
+    return { type: vscode.FileType.Directory, ctime: 0, mtime: 0, size: 0, permissions };
   }
 
   async #place(uri: vscode.Uri): Promise<Place> {
@@ -176,6 +220,7 @@ export function registerWorkspaceFiles(files: WorkspaceFiles): Disposable {
 function targetOf(from: vscode.Uri, to: vscode.Uri): string {
   const source = parseAttemptUri(from);
   const target = parseAttemptUri(to);
+  refuseToWrite(to);
   if (!source || !target || target.path === '') throw vscode.FileSystemError.FileNotFound(to);
   if (source.attemptId !== target.attemptId) {
     throw vscode.FileSystemError.NoPermissions('Files are not moved from one attempt to another.');

@@ -73,7 +73,7 @@ export class WorkspaceSessions implements Disposable {
 
   /**
    * After a call failed because the container did not answer: where it does not run any more, or stands still since
-   * another window closed, the next call opens the attempt anew, with the same volume.
+   * another window closed, the attempt is opened anew, with the same volume; or it is told what became of it.
    */
   async checkAlive(session: WorkspaceSession): Promise<void> {
     if (this.#sessions.get(session.id) !== session || session.frozen !== undefined) return;
@@ -84,7 +84,10 @@ export class WorkspaceSessions implements Disposable {
       // Gone, or the engine is.
     }
     this.#deps.log.warn(`The container of the attempt ${session.id} does not run any more.`);
-    if (this.#sessions.get(session.id) === session) await this.close(session.id);
+    if (this.#sessions.get(session.id) !== session) return;
+    await this.close(session.id);
+    // A failure is told by `onDidFail`.
+    await this.get(session.id).catch(() => undefined);
   }
 
   /** Closes all of them: called when the window closes. */

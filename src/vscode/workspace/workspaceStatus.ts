@@ -18,7 +18,9 @@ export function statusText(session: WorkspaceSession): StatusText {
   const icon = frozen !== undefined ? 'debug-pause' : readOnly !== undefined ? 'lock' : 'edit';
   const state =
     frozen === undefined
-      ? stateLabel(record.state)
+      ? [stateLabel(record.state), isOver ? record.grades.findLast(({ official }) => official)?.verdict : '']
+          .filter(Boolean)
+          .join(', ')
       : session.isFrozenForGrade
         ? 'frozen while graded'
         : 'frozen';
@@ -52,7 +54,7 @@ export class WorkspaceStatus implements Disposable {
         if (attemptId !== windowAttemptId()) return;
         this.#show({
           text: '$(warning) Workspace: not open',
-          tooltip: 'The attempt could not be opened. Click to try again.',
+          tooltip: 'The attempt could not be opened. Click for what can be done.',
           isWarning: true,
         });
       }),

@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { type Disposable, DisposableStore } from '#core/base/disposable.ts';
 import type { FsChange, FsWatch } from '#core/container/fsChannelWatch.ts';
 import { containerPath, uriOfContainerPath } from './containerPaths.ts';
+import { isEditorFolder } from './editorFolder.ts';
 import type { WorkspaceSession } from './workspaceSession.ts';
 import type { WorkspaceSessions } from './workspaceSessions.ts';
 
@@ -58,6 +59,10 @@ export class WorkspaceWatcher implements Disposable {
     if (!isWanted || !session || this.#watches.has(attemptId)) return;
     const watch = session.open.files.watch(containerPath(session), { exclude: notLookedInto });
     watch.onDidChange((changes) => this.#tell(session, changes));
+    // Beside a window that works in it, the container may stand still for good reason.
+    watch.onDidFail(() => {
+      if (!session.open.readOnly) void this.#sessions.checkAlive(session);
+    });
     this.#watches.set(attemptId, { session, watch });
   }
 
@@ -65,7 +70,9 @@ export class WorkspaceWatcher implements Disposable {
     this.#fire(
       changes.flatMap(({ kind, path }) => {
         const uri = uriOfContainerPath(session, path);
-        return uri ? [{ type: types[kind], uri }] : [];
+        return uri && !isEditorFolder(path.slice(containerPath(session).length + 1))
+          ? [{ type: types[kind], uri }]
+          : [];
       }),
     );
   }

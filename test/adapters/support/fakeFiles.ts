@@ -1,3 +1,4 @@
+import { CancelledError } from '#core/base/errors.ts';
 import { Emitter } from '#core/base/event.ts';
 import { FsError, type FsFailure } from '#core/container/fsChannelErrors.ts';
 import type { FsChange } from '#core/container/fsChannelWatch.ts';
@@ -7,6 +8,7 @@ export class FakeFiles {
   readonly content = new Map<string, Uint8Array>();
   readonly folders = new Set<string>(['/app']);
   readonly changes = new Emitter<readonly FsChange[]>();
+  readonly watchFailures = new Emitter<void>();
   readonly restarts = new Emitter<{ reason: string }>();
   readonly onDidRestart = this.restarts.event;
   /** Answers every call with this failure. */
@@ -35,6 +37,10 @@ export class FakeFiles {
     };
   }
 
+  async statMany(paths: readonly string[]) {
+    return Promise.all(paths.map((path) => this.stat(path).catch(() => undefined)));
+  }
+
   async exists(path: string): Promise<boolean> {
     this.#check(path);
     return this.content.has(path) || this.folders.has(path);
@@ -51,11 +57,25 @@ export class FakeFiles {
       }));
   }
 
-  async read(path: string): Promise<Buffer> {
+  async read(path: string, { maxBytes = Number.POSITIVE_INFINITY } = {}): Promise<Buffer> {
     this.#check(path);
     const content = this.content.get(path);
     if (!content) throw new FsError('not-found', path, 'No such file or directory');
+    if (content.length > maxBytes)
+      throw new FsError('too-large', path, `It is larger than ${maxBytes} bytes.`);
     return Buffer.from(content);
+  }
+
+  /** Called before each piece. */
+  onPiece: () => void = () => undefined;
+
+  async *readStream(path: string, { signal }: { signal?: AbortSignal } = {}) {
+    const content = await this.read(path);
+    for (let at = 0; at < content.length; at += 1 << 20) {
+      this.onPiece();
+      if (signal?.aborted) throw new CancelledError();
+      yield content.subarray(at, at + (1 << 20));
+    }
   }
 
   async write(path: string, content: Uint8Array, options: { create?: boolean; overwrite?: boolean } = {}) {
@@ -91,6 +111,11 @@ export class FakeFiles {
 
   watch() {
     this.watching++;
-    return { onDidChange: this.changes.event, costMs: 1, dispose: () => void this.watching-- };
+    return {
+      onDidChange: this.changes.event,
+      onDidFail: this.watchFailures.event,
+      costMs: 1,
+      dispose: () => void this.watching--,
+    };
   }
 }
