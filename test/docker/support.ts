@@ -37,8 +37,9 @@ export class Lab {
     this.engine = engine;
   }
 
-  static async open(): Promise<Lab> {
-    const engine = await connectEngine({ env: process.env });
+  /** On the machine's engine, or on the one at an address. */
+  static async open(dockerHost?: string): Promise<Lab> {
+    const engine = await connectEngine({ dockerHost, env: process.env });
     return new Lab(await mkdtemp(path.join(tmpdir(), 'e2e-swe-docker-')), engine);
   }
 

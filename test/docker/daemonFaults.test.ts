@@ -1,0 +1,219 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { GradeResult } from '#core/grading/types.ts';
+import { type TaskParts, writeReport } from '../fixtures/tasks/makeTask.ts';
+import { gradeSchema } from './cliSchema.ts';
+import { canRunDaemon, SecondDaemon, tinyImage } from './secondDaemon.ts';
+import { ensureCli, Lab, runCli, startCli, waitFor } from './support.ts';
+
+const passing = writeReport({ first: 'passed', second: 'passed' }, 1);
+const tiny = { environment: `docker_image = "${tinyImage}"\nallow_internet = false`, dockerfile: null };
+const slow = { testScript: '#!/bin/bash\necho going\nsleep 600\n' };
+/** How long a grade may take to say that its engine is gone. */
+const boundMs = 15_000;
+
+/** A daemon, and grades on it by the command line. */
+class Site {
+  readonly daemon: SecondDaemon;
+  readonly lab: Lab;
+
+  private constructor(daemon: SecondDaemon, lab: Lab) {
+    this.daemon = daemon;
+    this.lab = lab;
+  }
+
+  static async open(args: readonly string[] = []): Promise<Site> {
+    const daemon = await SecondDaemon.start({ args });
+    try {
+      return new Site(daemon, await Lab.open(daemon.address));
+    } catch (error) {
+      await daemon.dispose();
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    try {
+      await this.lab.dispose();
+    } finally {
+      await this.daemon.dispose();
+    }
+  }
+
+  get env(): NodeJS.ProcessEnv {
+    return { DOCKER_HOST: this.daemon.address, E2E_SWE_HOME: path.join(this.lab.dir, 'home') };
+  }
+
+  async start(parts: TaskParts, more: readonly string[] = ['--empty']): Promise<ReturnType<typeof startCli>> {
+    return startCli(['grade', await this.lab.taskDir({ ...tiny, ...parts }), ...more, '--json'], this.env);
+  }
+
+  /** Ends something when the command line says a phase, and gives how the grade ended. */
+  async gradeWhile(
+    title: string,
+    end: () => Promise<void>,
+    parts: TaskParts,
+    options: { readonly more?: readonly string[]; readonly afterMs?: number } = {},
+  ): Promise<GradeResult> {
+    const run = await this.start(parts, options.more);
+    await waitFor(`"${title}"`, () => run.out.stderr.includes(title));
+    await pause(options.afterMs ?? 0);
+    await end();
+    const since = Date.now();
+    const { code, stdout, stderr } = await run.done;
+    expect(Date.now() - since).toBeLessThan(boundMs);
+    expect({ code, stderr: code === 3 ? '' : stderr }).toEqual({ code: 3, stderr: '' });
+    gradeSchema.parse(JSON.parse(stdout));
+    return JSON.parse(stdout) as GradeResult;
+  }
+
+  /** `clean` removes all that there is. */
+  async expectCleaned(): Promise<void> {
+    const left = this.daemon.containers();
+    const { code, stdout, stderr } = await runCli(['clean'], this.env);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    for (const name of left) expect(stdout).toContain(name);
+    expect(this.daemon.containers()).toEqual([]);
+  }
+}
+
+function expectLost(result: GradeResult): void {
+  expect(result).toMatchObject({ verdict: 'not graded', reward: null, explanation: { cause: 'engine' } });
+  expect(['engine-lost', 'engine-unavailable']).toContain(result.reason);
+  expect(result.explanation?.nextStep).toMatch(/engine|Docker/);
+  expect(existsSync(path.join(result.dir, 'grade.json'))).toBe(true);
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+describe.skipIf(!canRunDaemon)('an engine of its own', () => {
+  let site: Site;
+  let big: string;
+  beforeAll(async () => {
+    ensureCli();
+    site = await Site.open();
+    big = await site.lab.workspace();
+    // What takes a while to be copied.
+    await writeFile(path.join(big, 'big'), randomBytes(60_000_000));
+    expect((await (await site.start({})).done).code).toBe(1);
+  });
+  afterAll(() => site?.close());
+
+  const writesMuch = {
+    testScript: `#!/bin/bash\nhead -c 50000000 /dev/zero > /logs/verifier/big.bin\n${passing}`,
+  };
+
+  describe('that is killed', () => {
+    test.each<[when: string, title: string, afterMs: number, parts: TaskParts, withFiles: boolean]>([
+      ['a container is started', 'Starting a fresh container', 0, slow, false],
+      ['files are copied', 'Copying the submission', 50, slow, true],
+      ['the tests run', 'Running the hidden tests', 500, slow, false],
+      ['results are read', 'Reading the results', 0, writesMuch, false],
+    ])('while %s: not graded in time, and what was left goes when it is back', async (...row) => {
+      const [, title, afterMs, parts, withFiles] = row;
+      const more = withFiles ? ['--workspace', big] : ['--empty'];
+      expectLost(await site.gradeWhile(title, () => site.daemon.kill(), parts, { more, afterMs }));
+      await site.daemon.relaunch();
+      expect(site.daemon.containers()).toHaveLength(1);
+      await site.expectCleaned();
+    });
+
+    test('and is back: the next grade of the same window removes what the last one could not', async () => {
+      const { lab, daemon } = site;
+      const task = await lab.task({ ...tiny, ...slow });
+      const result = await lab.grade(task, { kind: 'empty' }, {}, undefined, (event) => {
+        if (event.kind === 'phase' && event.phase === 'verify') setTimeout(() => void daemon.kill(), 300);
+      });
+      expect(result).toMatchObject({ verdict: 'not graded', explanation: { cause: 'engine' } });
+      expect(lab.messages.join('\n')).toMatch(/could not be removed: .* The next grade removes it\./);
+      await daemon.relaunch();
+      const [left] = daemon.containers();
+      expect(left).toBeDefined();
+      await lab.grade(await lab.task(tiny), { kind: 'empty' });
+      await waitFor('the removal', () => daemon.containers().length === 0);
+    });
+  });
+
+  describe('whose client is killed', () => {
+    test.each<[title: string, afterMs: number, parts: TaskParts, more: readonly string[]]>([
+      ['Starting a fresh container', 0, slow, ['--empty']],
+      ['Starting a fresh container', 60, slow, ['--empty']],
+      ['Running the reference solution', 300, { solution: '#!/bin/bash\nsleep 600\n' }, ['--solution']],
+      ['Copying the submission', 50, slow, ['--workspace', 'big']],
+      ['Running the hidden tests', 300, slow, ['--empty']],
+      ['Reading the results', 0, writesMuch, ['--empty']],
+      ['Removing the container', 0, {}, ['--empty']],
+    ])('at "%s" + %i ms: the next one removes what it left', async (title, afterMs, parts, more) => {
+      const run = await site.start(
+        parts,
+        more.map((word) => (word === 'big' ? big : word)),
+      );
+      await waitFor(`"${title}"`, () => run.out.stderr.includes(title));
+      await pause(afterMs);
+      run.child.kill('SIGKILL');
+      await run.done;
+      // What the engine still had in hand.
+      await pause(300);
+      await site.expectCleaned();
+      const again = await (await site.start({})).done;
+      expect(gradeSchema.parse(JSON.parse(again.stdout)).verdict).toBe('unresolved');
+      expect(site.daemon.containers()).toEqual([]);
+    });
+  });
+
+  test('three clients at once, one killed: only its container goes, by the sweep of the next grade', async () => {
+    const waits = { testScript: `#!/bin/bash\necho going\nsleep 4\n${passing}` };
+    const runs = await Promise.all([site.start(waits), site.start(waits), site.start(slow)]);
+    await waitFor('all three', () =>
+      runs.every(({ out }) => out.stderr.includes('Running the hidden tests')),
+    );
+    expect(site.daemon.containers()).toHaveLength(3);
+    runs[2]?.child.kill('SIGKILL');
+    await runs[2]?.done;
+    const fourth = await (await site.start({})).done;
+    expect(fourth.code).toBe(1);
+    await waitFor('the sweep', () => site.daemon.containers().length === 2, 3);
+    const results = await Promise.all(runs.slice(0, 2).map(({ done }) => done));
+    expect(results.map(({ code }) => code)).toEqual([0, 0]);
+    expect(site.daemon.containers()).toEqual([]);
+  });
+});
+
+describe.skipIf(!canRunDaemon).concurrent('a grade whose engine', () => {
+  test('is stopped in good order, which ends the container: the engine is blamed, not the tests', async () => {
+    ensureCli();
+    const site = await Site.open();
+    try {
+      // A harness that writes the worst result first, as some do.
+      const parts = { testScript: `#!/bin/bash\n${writeReport({ a: 'failed' }, 0)}sleep 600\n` };
+      expectLost(
+        await site.gradeWhile('Running the hidden tests', () => site.daemon.stop(), parts, { afterMs: 500 }),
+      );
+      await site.daemon.relaunch();
+      await site.expectCleaned();
+    } finally {
+      await site.close();
+    }
+  });
+
+  test('is restarted while containers live on: the engine is blamed, and the container goes', async () => {
+    ensureCli();
+    const site = await Site.open(['--live-restore']);
+    try {
+      const restart = async (): Promise<void> => {
+        await site.daemon.stop();
+        await site.daemon.launch();
+      };
+      const parts = { testScript: `#!/bin/bash\nsleep 600\n${passing}` };
+      expectLost(await site.gradeWhile('Running the hidden tests', restart, parts, { afterMs: 500 }));
+      await site.expectCleaned();
+    } finally {
+      await site.close();
+    }
+  });
+});
