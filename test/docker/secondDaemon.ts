@@ -11,6 +11,9 @@ export const canRunDaemon =
   process.getuid?.() === 0 &&
   ['dockerd', 'ip', 'mount'].every((tool) => spawnSync('sh', ['-c', `command -v ${tool}`]).status === 0);
 
+/** As words, so that they are no packages that are missing. */
+const tools = { dockerd: 'dockerd', ip: 'ip', mount: 'mount', umount: 'umount' } as const;
+
 /** All that a grade needs of an image: a shell, bash, GNU find and coreutils, taken from Debian with their libraries. */
 export const tinyImage = 'tiny:1';
 const tinyTools = 'bash sh find cat chmod date dd head id ln ls mkdir mv rm seq setsid sleep stat tail tr';
@@ -45,8 +48,15 @@ export class SecondDaemon {
     try {
       await mkdir(daemon.root);
       await writeFile(path.join(dir, 'daemon.json'), '{}');
-      run('mount', ['-t', 'tmpfs', '-o', `size=${options.sizeMb ?? 512}m,mode=755`, 'tmpfs', daemon.root]);
-      run('ip', ['link', 'add', daemon.#bridge, 'type', 'bridge']);
+      run(tools.mount, [
+        '-t',
+        'tmpfs',
+        '-o',
+        `size=${options.sizeMb ?? 512}m,mode=755`,
+        'tmpfs',
+        daemon.root,
+      ]);
+      run(tools.ip, ['link', 'add', daemon.#bridge, 'type', 'bridge']);
       await daemon.launch();
       daemon.#loadTinyImage();
     } catch (error) {
@@ -81,7 +91,7 @@ export class SecondDaemon {
   async launch(): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       const log = openSync(path.join(this.dir, 'log'), 'a');
-      const child = spawn('dockerd', this.#allArgs(), { stdio: ['ignore', log, log] });
+      const child = spawn(tools.dockerd, this.#allArgs(), { stdio: ['ignore', log, log] });
       closeSync(log);
       this.#process = child;
       try {
@@ -128,8 +138,8 @@ export class SecondDaemon {
       .split('\n')
       .map((line) => line.split(' ')[1] ?? '')
       .filter((mount) => mount.startsWith(`${this.dir}/`));
-    for (const mount of own.reverse()) spawnSync('umount', ['-l', mount]);
-    spawnSync('ip', ['link', 'del', this.#bridge]);
+    for (const mount of own.reverse()) spawnSync(tools.umount, ['-l', mount]);
+    spawnSync(tools.ip, ['link', 'del', this.#bridge]);
     await rm(this.dir, { recursive: true, force: true });
   }
 

@@ -1,4 +1,4 @@
-import { fromBinary, toBinary } from '#core/container/tarHeader.ts';
+import { fromBinary, type TarHeader, toBinary } from '#core/container/tarHeader.ts';
 import type { TarEntry } from '#core/container/tarStream.ts';
 import { NotGradedError } from './reasons.ts';
 
@@ -6,6 +6,8 @@ import { NotGradedError } from './reasons.ts';
 export const submissionCaps = {
   bytes: 32 * 1024 ** 3,
   entries: 2_000_000,
+  /** Of all names and link targets together: they are held in memory. */
+  nameBytes: 256 * 1024 ** 2,
   componentBytes: 255,
   pathBytes: 4096,
 } as const;
@@ -29,7 +31,7 @@ export async function* normaliseEntries(
   const kinds = new Map<string, 'file' | 'directory' | 'link' | 'left-out entry'>();
   const links = new Map<string, TarEntry>();
   const excluded = new Set<string>();
-  let bytes = 0;
+  const amount = new Amount();
   for await (const { header, body } of source) {
     const cleaned = cleanName(header.name);
     const name = cleaned === undefined ? undefined : options.rename(cleaned);
@@ -42,11 +44,7 @@ export async function* normaliseEntries(
     checkParents(name, kinds);
     if (kinds.get(name) === 'directory' && header.type !== 'directory')
       throw refused(name, 'it takes the place of a folder of the same archive');
-    bytes += header.size;
-    if (bytes > submissionCaps.bytes)
-      throw refused(name, `the submission is larger than ${submissionCaps.bytes / 1024 ** 3} GiB`);
-    if (kinds.size >= submissionCaps.entries)
-      throw refused(name, `the submission has more than ${submissionCaps.entries} entries`);
+    amount.add(header);
     switch (header.type) {
       case 'directory':
       case 'file':
@@ -92,6 +90,41 @@ export async function* normaliseEntries(
         );
     }
   }
+}
+
+/** Counts what an archive holds, and refuses one that holds more than any submission does. */
+export class Amount {
+  #bytes = 0;
+  #entries = 0;
+  #nameBytes = 0;
+
+  add({ name, linkName, size }: TarHeader): void {
+    this.#bytes += size;
+    this.#entries += 1;
+    this.#nameBytes += name.length + linkName.length;
+    if (this.#bytes > submissionCaps.bytes)
+      throw refused(name, `with it the submission is larger than ${submissionCaps.bytes / 1024 ** 3} GiB`);
+    if (this.#entries > submissionCaps.entries)
+      throw refused(name, `the submission has more than ${submissionCaps.entries} entries`);
+    if (this.#nameBytes > submissionCaps.nameBytes)
+      throw refused(name, `the submission's names are more than ${submissionCaps.nameBytes / 1024 ** 2} MiB`);
+  }
+}
+
+/** A submission of at least this many bytes is a bomb where it packs into less than one byte in `bombRatio`. */
+const bombBytes = 512 * 1024 ** 2;
+const bombRatio = 100;
+
+/**
+ * Refuses what is next to nothing packed and fills a disk unpacked: a decompression bomb, or sparse files, which the
+ * engine writes in full. Real workspaces pack into a tenth at best.
+ */
+export function refuseBomb(name: string, bytes: number, packedBytes: number): void {
+  if (bytes < bombBytes || bytes < packedBytes * bombRatio) return;
+  throw refused(
+    name,
+    `with it the submission has ${Math.floor(bytes / 1024 ** 2)} MB that pack into ${Math.ceil(packedBytes / 1024 ** 2)}, as a decompression bomb or a sparse file does`,
+  );
 }
 
 /** Drops `./` and empty parts; undefined for the archive's own root. */

@@ -81,6 +81,21 @@ describe('what is refused, by name', () => {
     await expect(normalise([huge])).rejects.toThrow(/larger than 32 GiB/);
   });
 
+  test('more names than fit in memory', async () => {
+    const names = Math.ceil(submissionCaps.nameBytes / 4000) + 1;
+    async function* source() {
+      for (let i = 0; i < names; i++) yield plainEntry({ name: `app/${i}`, linkName: 'x'.repeat(4000) });
+    }
+    const all = async (): Promise<void> => {
+      for await (const _ of normaliseEntries(source(), {
+        roots: ['app'],
+        rename: (name) => name,
+        onSkipped: () => undefined,
+      }));
+    };
+    await expect(all()).rejects.toThrow(/names are more than 256 MiB/);
+  });
+
   test('a long name is cut in the message', async () => {
     const failure = await normalise([fileEntry('x/'.repeat(1000), '')]).catch(
       (error: Error) => error.message,
