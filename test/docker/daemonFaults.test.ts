@@ -1,13 +1,14 @@
+import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { GradeResult } from '#core/grading/types.ts';
 import { type TaskParts, writeReport } from '../fixtures/tasks/makeTask.ts';
 import { gradeSchema } from './cliSchema.ts';
 import { canRunDaemon, SecondDaemon, tinyImage } from './secondDaemon.ts';
-import { ensureCli, Lab, runCli, startCli, waitFor } from './support.ts';
+import { ensureCli, Lab, rules, runCli, startCli, waitFor } from './support.ts';
 
 const passing = writeReport({ first: 'passed', second: 'passed' }, 1);
 const tiny = { environment: `docker_image = "${tinyImage}"\nallow_internet = false`, dockerfile: null };
@@ -163,6 +164,47 @@ describe.skipIf(!canRunDaemon)('an engine of its own', () => {
       const again = await (await site.start({})).done;
       expect(gradeSchema.parse(JSON.parse(again.stdout)).verdict).toBe('unresolved');
       expect(site.daemon.containers()).toEqual([]);
+    });
+  });
+
+  describe('whose image is of another architecture', () => {
+    const foreign = (name: string) => ({ ...tiny, environment: `docker_image = "${name}"` });
+
+    test('by its label alone runs, and is marked', async () => {
+      const { lab, daemon } = site;
+      await daemon.relabel(tinyImage, 'labelled:1', 'arm64');
+      const result = await lab.grade(await lab.task(foreign('labelled:1')), { kind: 'empty' });
+      expect(result).toMatchObject({
+        verdict: 'unresolved',
+        evidence: { image: { arch: 'arm64', emulated: true }, engine: { arch: 'amd64' } },
+      });
+      expect(rules(result)).toContain('emulated');
+    });
+
+    test("with programs that this machine cannot run is the platform's fault, with what to do", async () => {
+      const { lab, daemon } = site;
+      const dir = path.join(lab.dir, 'foreign');
+      await mkdir(path.join(dir, 'bin'), { recursive: true });
+      const program = await readFile(process.execPath).then((bytes) => bytes.subarray(0, 4096));
+      // e_machine of the ELF header: AArch64.
+      program.writeUInt16LE(0xb7, 18);
+      for (const name of ['sh', 'bash', 'sleep'])
+        await writeFile(path.join(dir, 'bin', name), program, { mode: 0o755 });
+      execFileSync('sh', [
+        '-c',
+        'tar -c -C "$1" . | docker -H "$0" import -c "WORKDIR /app" - raw:1',
+        daemon.address,
+        dir,
+      ]);
+      await daemon.relabel('raw:1', 'foreign:1', 'arm64');
+      const result = await lab.grade(await lab.task(foreign('foreign:1')), { kind: 'empty' });
+      expect(result).toMatchObject({
+        verdict: 'not graded',
+        reason: 'image-platform',
+        explanation: { cause: 'engine', text: expect.stringContaining('foreign:1 is for arm64') },
+      });
+      expect(result.explanation?.nextStep).toContain('emulation');
+      expect(daemon.containers()).toEqual([]);
     });
   });
 

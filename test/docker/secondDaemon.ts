@@ -130,6 +130,19 @@ export class SecondDaemon {
     return this.docker(['ps', '-a', '--format', '{{.Names}}']).split('\n').filter(Boolean);
   }
 
+  /** An image whose configuration names another architecture, made of one that is there. */
+  async relabel(from: string, to: string, architecture: string): Promise<void> {
+    const dir = await mkdtemp(path.join(this.dir, 'image-'));
+    const unpacked = (name: string): string => path.join(dir, name);
+    execFileSync('sh', ['-c', 'docker -H "$0" save "$1" | tar -x -C "$2"', this.address, from, dir]);
+    const [manifest] = JSON.parse(readFileSync(unpacked('manifest.json'), 'utf8')) as { Config: string }[];
+    const config = unpacked(manifest?.Config ?? '');
+    const content = JSON.parse(readFileSync(config, 'utf8')) as object;
+    await writeFile(config, JSON.stringify({ ...content, architecture }));
+    await writeFile(unpacked('manifest.json'), JSON.stringify([{ ...manifest, RepoTags: [to] }]));
+    execFileSync('sh', ['-c', 'tar -c -C "$1" . | docker -H "$0" load', this.address, dir]);
+  }
+
   /** Ends it and everything that it started, and removes its disk, its bridge and its folder. */
   async dispose(): Promise<void> {
     await this.#end('SIGKILL');

@@ -19,6 +19,13 @@ export function recordInspection(inspection: Inspection, record: GradeRecord): v
     network: { mode: 'none', probe: inspection.probe, detail: inspection.probeDetail },
     arrival: { checked: inspection.checked, differing: inspection.differing },
   });
+  if (inspection.probe === 'connected')
+    record.marks([
+      {
+        rule: 'network-reached',
+        message: 'A connection out of the grade container was made: it was not offline.',
+      },
+    ]);
 }
 
 /** Nothing counts of a grade whose submission did not arrive whole, or that had no tests. */

@@ -63,7 +63,7 @@ export async function withContainer<T>(
   } catch (error) {
     // Of a grade that was stopped nothing is left.
     if (isCancellation(error)) isKept = false;
-    throw (await endedByItself(container, error)) ?? error;
+    throw (await endedByItself(engine, container, options.image, error)) ?? error;
   } finally {
     onRemoving();
     if (isKept) await leaveRunning(container, options.log);
@@ -86,12 +86,22 @@ const removeMs = 120_000;
 
 /** A container in which nothing can be run because its own first process is over: an ENTRYPOINT that does not run its command. */
 async function endedByItself(
+  engine: ContainerEngine,
   container: ContainerHandle,
+  image: ImageInfo,
   error: unknown,
 ): Promise<NotGradedError | undefined> {
   if (!(error instanceof EngineError) || error.failure !== 'exec-failed') return undefined;
   const state = await container.state().catch(() => undefined);
   if (!state || state.running) return undefined;
+  const { arch } = await engine.info();
+  // Another architecture's programs run where the engine's host emulates it, and else end at once.
+  if (image.arch !== arch)
+    return new NotGradedError(
+      'image-platform',
+      `The grade container ended at once (exit ${state.exitCode}): its image ${image.reference} is for ${image.arch}, and this engine's ${arch} does not run that.`,
+      { cause: error },
+    );
   return new NotGradedError(
     'container-start-failed',
     `The grade container ended by itself (exit ${state.exitCode}) before anything could run in it.`,
