@@ -153,17 +153,24 @@ function applyRecords(raw: TarHeader, records: ReadonlyMap<string, string>): Tar
       throw new TarFormatError(`The PAX record ${key} is no number.`);
     return parsed;
   };
-  const path = records.get('path') || raw.name;
+  const long = records.get('path');
+  const path = long || raw.name;
   return {
     ...raw,
     name: path.length > 1 ? path.replace(/\/+$/, '') || '/' : path,
-    type: raw.type === 'file' && path.endsWith('/') ? 'directory' : raw.type,
+    type: long ? typeOfNamed(raw, long) : raw.type,
     linkName: records.get('linkpath') || raw.linkName,
     size: number('size', raw.size),
     uid: number('uid', raw.uid),
     gid: number('gid', raw.gid),
     mtime: number('mtime', raw.mtime),
   };
+}
+
+/** A name that was cut for the header may have been cut after a slash: its record alone tells a folder. */
+function typeOfNamed({ flag, type }: TarHeader, path: string): TarHeader['type'] {
+  if (flag !== '0' && flag !== '\0') return type;
+  return path.endsWith('/') ? 'directory' : 'file';
 }
 
 /** Pulls exact amounts out of a stream of chunks. */

@@ -9,7 +9,9 @@ export const submissionCaps = {
   /** Of all names and link targets together: they are held in memory. */
   nameBytes: 256 * 1024 ** 2,
   componentBytes: 255,
-  pathBytes: 4096,
+  /** Without the slash in front and the NUL behind, which Linux counts. */
+  pathBytes: 4094,
+  linkBytes: 4095,
 } as const;
 
 export interface NormaliseOptions {
@@ -32,7 +34,9 @@ export async function* normaliseEntries(
   const links = new Map<string, TarEntry>();
   const excluded = new Set<string>();
   const amount = new Amount();
-  for await (const { header, body } of source) {
+  for await (const entry of source) {
+    const { body } = entry;
+    const header = { ...entry.header, mtime: keptTime(entry.header.mtime) };
     const cleaned = cleanName(header.name);
     const name = cleaned === undefined ? undefined : options.rename(cleaned);
     if (name === undefined || name === '') {
@@ -52,6 +56,7 @@ export async function* normaliseEntries(
         yield { header: { ...header, name }, body };
         break;
       case 'symlink':
+        checkLink(name, header.linkName);
         kinds.set(name, 'link');
         links.set(name, { header: { ...header, name }, body });
         yield { header: { ...header, name }, body };
@@ -143,6 +148,22 @@ function checkName(name: string, roots: readonly string[]): void {
   if (name.includes('\0')) throw refused(name, 'its name has a NUL byte');
   if (!roots.some((root) => name === root || name.startsWith(`${root}/`)))
     throw refused(name, `it lies outside ${roots.map((root) => `/${fromBinary(root)}`).join(', ')}`);
+}
+
+function checkLink(name: string, target: string): void {
+  if (target === '' || target.length > submissionCaps.linkBytes || target.includes('\0'))
+    throw refused(
+      name,
+      `it is a link whose target has ${target.length} bytes, and no system makes one with none or more than ${submissionCaps.linkBytes}`,
+    );
+}
+
+/** The last second that Go's nanoseconds reach, in 2262. */
+const lastSecond = 9_223_372_036;
+
+/** Engines unpack a time before 1970, or after 2262, as another: it is the nearest one from the start. */
+function keptTime(mtime: number): number {
+  return Math.min(Math.max(mtime, 0), lastSecond);
 }
 
 /** An entry below a link or a file would be written through it. */

@@ -50,6 +50,17 @@ describe('writing and reading', () => {
     }
   });
 
+  test('a long name whose hundredth byte is a slash is a file like others', async () => {
+    const name = `${'d/'.repeat(50)}f`;
+    const archive = await pack([fileEntry(name, 'content'), fileEntry('after', 'x')]);
+    expect(
+      (await unpack(archive)).map(({ header: found, data }) => [found.name, found.type, `${data}`]),
+    ).toEqual([
+      [name, 'file', 'content'],
+      ['after', 'file', 'x'],
+    ]);
+  });
+
   test('a body that is left unread, wholly or in part, is skipped', async () => {
     const archive = await pack([fileEntry('a', 'x'.repeat(2000)), fileEntry('b', 'y'), fileEntry('c', 'z')]);
     const seen: string[] = [];
