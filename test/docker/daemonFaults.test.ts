@@ -3,12 +3,13 @@ import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { GradeResult } from '#core/grading/types.ts';
 import { type TaskParts, writeReport } from '../fixtures/tasks/makeTask.ts';
 import { gradeSchema } from './cliSchema.ts';
 import { canRunDaemon, SecondDaemon, tinyImage } from './secondDaemon.ts';
-import { ensureCli, Lab, rules, runCli, startCli, waitFor } from './support.ts';
+import { ensureCli, Lab, repository, rules, runCli, startCli, startNode, waitFor } from './support.ts';
 
 const passing = writeReport({ first: 'passed', second: 'passed' }, 1);
 const tiny = { environment: `docker_image = "${tinyImage}"\nallow_internet = false`, dockerfile: null };
@@ -90,6 +91,32 @@ function expectLost(result: GradeResult): void {
 
 function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+/** What a window does to grade, without its window: the extension's own joining of core, with the editor's API faked. */
+async function bundleWindow(dir: string): Promise<string> {
+  const outfile = path.join(dir, 'window.cjs');
+  const contents = `
+import { loadTask } from '#core/task/load.ts';
+import { EngineStatus } from '#vscode/engine/engineStatus.ts';
+import { createConnect, createGrader } from '#vscode/joinCore.ts';
+const log = Object.fromEntries(['trace', 'debug', 'info', 'warn', 'error'].map((level) => [level, () => undefined]));
+const engine = new EngineStatus(createConnect(log), log);
+const grade = createGrader({ engine, storeDir: () => process.env.E2E_SWE_HOME, log });
+loadTask(process.argv[2]).then(async ({ task }) => {
+  for await (const event of grade(task, { kind: 'empty' }, new AbortController().signal)) {
+    if (event.kind === 'phase') process.stderr.write(event.title + '\\n');
+    if (event.kind === 'finished') process.stdout.write(event.result.verdict + '\\n');
+  }
+});`;
+  await build({
+    ...{ outfile, bundle: true, platform: 'node', format: 'cjs', logLevel: 'warning' },
+    stdin: { contents, resolveDir: repository, loader: 'ts' },
+    alias: { vscode: path.join(repository, 'test/fakes/vscode.ts') },
+    external: ['cpu-features'],
+    loader: { '.node': 'empty' },
+  });
+  return outfile;
 }
 
 describe.skipIf(!canRunDaemon)('an engine of its own', () => {
@@ -208,20 +235,25 @@ describe.skipIf(!canRunDaemon)('an engine of its own', () => {
     });
   });
 
-  test('three clients at once, one killed: only its container goes, by the sweep of the next grade', async () => {
-    const waits = { testScript: `#!/bin/bash\necho going\nsleep 4\n${passing}` };
-    const runs = await Promise.all([site.start(waits), site.start(waits), site.start(slow)]);
+  test('two windows and a command line at once, one window killed: only its container goes', async () => {
+    const script = await bundleWindow(site.lab.dir);
+    const waits = { testScript: `#!/bin/bash\necho going\nsleep 5\n${passing}` };
+    const window = (task: string) => startNode(script, [task], site.env);
+    const dir = (parts: TaskParts) => site.lab.taskDir({ ...tiny, ...parts });
+    const dies = window(await dir(slow));
+    const others = [window(await dir(waits)), await site.start(waits)];
     await waitFor('all three', () =>
-      runs.every(({ out }) => out.stderr.includes('Running the hidden tests')),
+      [dies, ...others].every(({ out }) => out.stderr.includes('Running the hidden tests')),
     );
     expect(site.daemon.containers()).toHaveLength(3);
-    runs[2]?.child.kill('SIGKILL');
-    await runs[2]?.done;
-    const fourth = await (await site.start({})).done;
-    expect(fourth.code).toBe(1);
+    dies.child.kill('SIGKILL');
+    await dies.done;
+    // A window looks when it first needs the engine.
+    const third = await window(await dir({})).done;
+    expect(third).toMatchObject({ code: 0, stdout: 'unresolved\n' });
     await waitFor('the sweep', () => site.daemon.containers().length === 2, 3);
-    const results = await Promise.all(runs.slice(0, 2).map(({ done }) => done));
-    expect(results.map(({ code }) => code)).toEqual([0, 0]);
+    const [alive, cli] = await Promise.all(others.map(({ done }) => done));
+    expect([alive?.stdout, cli?.code]).toEqual(['resolved\n', 0]);
     expect(site.daemon.containers()).toEqual([]);
   });
 });

@@ -175,7 +175,18 @@ export function startCli(
   cwd = repository,
   as?: { readonly uid: number; readonly gid: number; readonly cli: string },
 ) {
-  const child = spawn(process.execPath, [as?.cli ?? cli, ...args], {
+  return startNode(as?.cli ?? cli, args, env, cwd, as);
+}
+
+/** Starts a script of ours. */
+export function startNode(
+  script: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+  cwd = repository,
+  as?: { readonly uid: number; readonly gid: number },
+) {
+  const child = spawn(process.execPath, [script, ...args], {
     ...(as ? { uid: as.uid, gid: as.gid } : {}),
     cwd,
     env: { ...process.env, ...env },
