@@ -1,11 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
+import { connect, createServer, type Server } from 'node:net';
 import path from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { isCancellation } from '#core/base/errors.ts';
+import { connectEngine } from '#core/container/connect.ts';
 import type { PhaseName } from '#core/grading/types.ts';
 import type { Task } from '#core/task/types.ts';
 import { shellDockerfile, writeReport } from '../fixtures/tasks/makeTask.ts';
@@ -98,6 +100,50 @@ while [ ! -e /tmp/full ]; do :; done
   expect(kept(result, 'test-stdout.txt')).toMatch(/fork: .*Resource temporarily unavailable/);
 });
 
+describe('a connection that is cut while the engine stays', () => {
+  /** A socket in front of the engine's; the stream of the tests' command ends after its first bytes, or some time later. */
+  async function cutting(afterMs: number | 'at once'): Promise<{ server: Server; address: string }> {
+    const server = createServer((client) => {
+      const engine = connect('/var/run/docker.sock');
+      const end = (): void => void client.end();
+      client.on('error', () => engine.destroy()).on('close', () => engine.destroy());
+      engine.on('error', () => client.destroy()).on('close', () => client.end());
+      let looks = false;
+      client.on('data', (data) => {
+        looks ||= /^POST \/exec\/\w+\/start/.test(data.toString('latin1'));
+        engine.write(data);
+      });
+      engine.on('data', (data) => {
+        // The answer's head is let through, and what follows it is held back or cut off later.
+        const isStream = looks && !data.toString('latin1').startsWith('HTTP/1.1 ');
+        if (isStream && afterMs === 'at once') return end();
+        if (isStream) setTimeout(end, Number(afterMs));
+        if (!client.writableEnded) client.write(data);
+      });
+    });
+    const socket = path.join(lab.dir, `cut${afterMs}`.replaceAll(' ', ''));
+    await new Promise<void>((resolve) => server.listen(socket, resolve));
+    return { server, address: `unix://${socket}` };
+  }
+
+  test.each<['at once' | number, object]>([
+    ['at once', { verdict: 'not graded', reason: 'engine-lost', explanation: { cause: 'engine' } }],
+    [600, { verdict: 'resolved', reward: 1, evidence: { arrival: { differing: [] } } }],
+  ])('%s: nothing counts that was not seen, and nothing is lost of what was', async (when, expected) => {
+    const task = await lab.task({ testScript: `#!/bin/bash\nsleep 2\n${passing}` });
+    await lab.grade(task, { kind: 'empty' });
+    const { server, address } = await cutting(when);
+    try {
+      const engine = await connectEngine({ dockerHost: address, env: {} });
+      expect(await lab.grade(task, { kind: 'empty' }, {}, undefined, undefined, engine)).toMatchObject(
+        expected,
+      );
+    } finally {
+      server.close();
+    }
+  });
+});
+
 describe('what ends a run from inside', () => {
   test('a script that kills everything it may, itself too, left no reward', async () => {
     const task = await lab.task({ testScript: '#!/bin/bash\necho going\nkill -9 -1\nsleep 1\n' });
@@ -164,7 +210,8 @@ printf "to stderr \\303" >&2; sleep 0.3; printf "\\251\\n" >&2
 echo the end
 ${passing}`,
   });
-  const warm = await lab.grade(task, { kind: 'empty' }, { timeoutSec: 0.5 });
+  // Idle is a process that has graded before.
+  const warm = await lab.grade(task, { kind: 'empty' }, { timeoutSec: 1.5, live: true });
   expect(warm.reason).toBe('verifier-timeout');
   collectGarbage();
   const idle = process.memoryUsage().rss;
@@ -187,7 +234,6 @@ ${passing}`,
   } finally {
     clearInterval(sampler);
   }
-  console.log('GROWTH', (peak - idle) / 1024 ** 2);
   expect((peak - idle) / 1024 ** 2).toBeLessThan(64);
 });
 

@@ -103,13 +103,14 @@ export class Lab {
     options: Partial<GradeOptions> = {},
     signal: AbortSignal = new AbortController().signal,
     onEvent: (event: GradeEvent) => void = () => undefined,
+    engine = this.engine,
   ): Promise<GradeResult> {
     let result: GradeResult | undefined;
     const events = gradeTask(
       task,
       source,
       { storeDir: path.join(this.dir, 'store'), ...options },
-      { connect: () => Promise.resolve(this.engine), log: this.log, hostEnv: {} },
+      { connect: () => Promise.resolve(engine), log: this.log, hostEnv: {} },
       signal,
     );
     for await (const event of events) {
