@@ -12,7 +12,10 @@ afterAll(() => lab.dispose());
 const passing = writeReport({ first: 'passed', second: 'passed' }, 1);
 
 test('which image, engine, task and tests it was, and by which limits', async () => {
-  const task = await lab.task();
+  // Other tests remove the image that most tasks here have.
+  const name = `evidence-task-${process.pid}`;
+  const dockerfile = `${shellDockerfile}RUN echo ${process.pid} > /evidence\n`;
+  const task = await lab.task({ dockerfile }, name);
   const { evidence } = await lab.gradeFolder(task);
   const [id, os, arch] = docker([
     ...['image', 'inspect', '-f', '{{.Id}} {{.Os}} {{.Architecture}}'],
@@ -26,7 +29,7 @@ test('which image, engine, task and tests it was, and by which limits', async ()
   expect(evidence.environmentId).toMatch(/^[0-9a-f]{32}$/);
   expect(evidence.submission).toMatchObject({ entries: 2, skipped: [] });
   expect(evidence.limits).toEqual({ cpus: 1, memoryMb: 512, pids: 4096, clamped: [] });
-  const other = await lab.task({ testScript: '#!/bin/bash\ntrue\n' });
+  const other = await lab.task({ dockerfile, testScript: '#!/bin/bash\ntrue\n' }, name);
   const changed = await lab.gradeFolder(other);
   expect(changed.evidence.testsDigest).not.toBe(evidence.testsDigest);
   expect(changed.evidence.taskDigest).not.toBe(evidence.taskDigest);
