@@ -1,8 +1,10 @@
 import { execFileSync } from 'node:child_process';
+import { appendFileSync } from 'node:fs';
 import { chmod, link, mkdir, symlink, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Task } from '#core/task/types.ts';
+import { fileEntry, pack, plainEntry } from '../core/container/tarTools.ts';
 import { makeHostileTree } from '../fixtures/container/hostileTree.ts';
 import { shellDockerfile, writeReport } from '../fixtures/tasks/makeTask.ts';
 import { kept, Lab, rules } from './support.ts';
@@ -73,6 +75,39 @@ describe.skipIf(process.platform === 'win32')('what arrives', () => {
     expect(found.get('hard')?.[4]).toBe('2');
     expect(found.has(`${'d/'.repeat(199)}d`)).toBe(true);
     expect([...found.keys()].some((name) => name.startsWith('up/'))).toBe(false);
+  });
+
+  test('the longest names and paths, a thousand levels, times before 1970 and after 2262', async () => {
+    const entries = [
+      fileEntry('ok.txt', 'ok'),
+      fileEntry('\xe9'.repeat(255), 'x', { mtime: -5 }),
+      fileEntry(`${`${'p'.repeat(255)}/`.repeat(15)}${'q'.repeat(250)}`, 'x', { mtime: 2 ** 40 }),
+      fileEntry(`${'d/'.repeat(1000)}f`, 'x'),
+      plainEntry({ type: 'symlink', name: 'l', linkName: 'x'.repeat(4095) }),
+    ];
+    const file = path.join(lab.dir, 'extreme.tar');
+    await writeFile(file, await pack(entries));
+    // The longest path that Linux opens: with "/app/" in front and a NUL behind.
+    expect('/app/'.length + (entries[2]?.header.name.length ?? 0) + 1).toBe(4096);
+    const result = await lab.grade(listing, { kind: 'tar', path: file });
+    expect(result).toMatchObject({ verdict: 'resolved', evidence: { arrival: { differing: [] } } });
+  });
+
+  test('a file that changes while the folder is read: not graded, with what to do', async () => {
+    const folder = await lab.workspace({ a: '' });
+    await writeFile(path.join(folder, 'a'), Buffer.alloc(100_000_000, 'x'));
+    const writer = setInterval(() => appendFileSync(path.join(folder, 'a'), 'y'), 2);
+    try {
+      const result = await lab.grade(listing, { kind: 'folder', path: folder });
+      expect(result).toMatchObject({
+        verdict: 'not graded',
+        reason: 'submission-changed',
+        explanation: { cause: 'submission', nextStep: expect.stringContaining('Stop what writes') },
+      });
+      expect(result.explanation?.text).toBe('"a" changed while it was being read.');
+    } finally {
+      clearInterval(writer);
+    }
   });
 
   test.skipIf(process.getuid?.() !== 0)(

@@ -1,9 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
+import { connect, createServer, type Server } from 'node:net';
 import path from 'node:path';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { isCancellation } from '#core/base/errors.ts';
+import { connectEngine } from '#core/container/connect.ts';
 import type { PhaseName } from '#core/grading/types.ts';
 import type { Task } from '#core/task/types.ts';
 import { shellDockerfile, writeReport } from '../fixtures/tasks/makeTask.ts';
@@ -17,6 +21,12 @@ afterAll(() => lab.dispose());
 afterEach(async () => expect(await lab.ownContainers()).toEqual([]));
 
 const passing = writeReport({ first: 'passed', second: 'passed' }, 1);
+/** All that nothing holds goes, so that what is measured from here on is growth. */
+function collectGarbage(): void {
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
+}
+
 const separate = 'environment_mode = "separate"\ntest_case_count = 2\n';
 
 describe('the deadline', () => {
@@ -46,6 +56,91 @@ sleep 600
     const result = await lab.grade(task, { kind: 'empty' }, { timeoutSec: 1 });
     expect(result).toMatchObject({ verdict: 'not graded', reason: 'verifier-timeout', reward: null });
     expect(result.explanation?.text).toContain('1 s');
+  });
+});
+
+test('a set-up that hangs is a time-out whose phases tell where', async () => {
+  const task = await lab.task({
+    testScript: `#!/bin/bash
+echo "##e2e-swe phase=setup at=$(date +%s.%N)"
+bash ./setup.sh; echo "##e2e-swe setup-exit=$?"
+echo "##e2e-swe phase=tests at=$(date +%s.%N)"
+${passing}`,
+  });
+  const folder = await lab.workspace({ 'setup.sh': 'echo waiting; sleep 600\n' });
+  const result = await lab.grade(task, { kind: 'folder', path: folder }, { timeoutSec: 2 });
+  expect(result).toMatchObject({ verdict: 'not graded', reason: 'verifier-timeout', reward: null });
+  const names = result.phases.map(({ name }) => name);
+  expect(names).toContain('setup');
+  expect(names).not.toContain('tests');
+  expect(kept(result, 'test-stdout.txt')).toContain('waiting');
+});
+
+test("a submission that takes all processes: the tests cannot start one, and that is the submission's doing", async () => {
+  const task = await lab.task({
+    environment: 'memory_mb = 4096\nallow_internet = false',
+    // No process ends in between, whose place would be free again.
+    testScript: `#!/bin/bash\n. ./setup.sh\n${passing}`,
+    solution: '#!/bin/bash\necho true > setup.sh\n',
+  });
+  expect(await lab.grade(task, { kind: 'solution' })).toMatchObject({ verdict: 'resolved' });
+  const bomb = `perl -e 'while (1) {
+  my $p = fork; if (!defined $p) { open my $f, ">", "/tmp/full" unless $full++; next }
+  if (!$p) { sleep 600; exit }
+}' > /dev/null 2>&1 &
+while [ ! -e /tmp/full ]; do :; done
+`;
+  const result = await lab.gradeFolder(task, { 'setup.sh': bomb });
+  expect(result).toMatchObject({
+    verdict: 'not graded',
+    reason: 'reward-missing',
+    explanation: { cause: 'submission' },
+  });
+  expect(rules(result)).toContain('processes-left');
+  expect(kept(result, 'test-stdout.txt')).toMatch(/fork: .*Resource temporarily unavailable/);
+});
+
+describe('a connection that is cut while the engine stays', () => {
+  /** A socket in front of the engine's; the stream of the tests' command ends after its first bytes, or some time later. */
+  async function cutting(afterMs: number | 'at once'): Promise<{ server: Server; address: string }> {
+    const server = createServer((client) => {
+      const engine = connect('/var/run/docker.sock');
+      const end = (): void => void client.end();
+      client.on('error', () => engine.destroy()).on('close', () => engine.destroy());
+      engine.on('error', () => client.destroy()).on('close', () => client.end());
+      let looks = false;
+      client.on('data', (data) => {
+        looks ||= /^POST \/exec\/\w+\/start/.test(data.toString('latin1'));
+        engine.write(data);
+      });
+      engine.on('data', (data) => {
+        // The answer's head is let through, and what follows it is held back or cut off later.
+        const isStream = looks && !data.toString('latin1').startsWith('HTTP/1.1 ');
+        if (isStream && afterMs === 'at once') return end();
+        if (isStream) setTimeout(end, Number(afterMs));
+        if (!client.writableEnded) client.write(data);
+      });
+    });
+    const socket = path.join(lab.dir, `cut${afterMs}`.replaceAll(' ', ''));
+    await new Promise<void>((resolve) => server.listen(socket, resolve));
+    return { server, address: `unix://${socket}` };
+  }
+
+  test.each<['at once' | number, object]>([
+    ['at once', { verdict: 'not graded', reason: 'engine-lost', explanation: { cause: 'engine' } }],
+    [600, { verdict: 'resolved', reward: 1, evidence: { arrival: { differing: [] } } }],
+  ])('%s: nothing counts that was not seen, and nothing is lost of what was', async (when, expected) => {
+    const task = await lab.task({ testScript: `#!/bin/bash\nsleep 2\n${passing}` });
+    await lab.grade(task, { kind: 'empty' });
+    const { server, address } = await cutting(when);
+    try {
+      const engine = await connectEngine({ dockerHost: address, env: {} });
+      expect(await lab.grade(task, { kind: 'empty' }, {}, undefined, undefined, engine)).toMatchObject(
+        expected,
+      );
+    } finally {
+      server.close();
+    }
   });
 });
 
@@ -104,20 +199,21 @@ describe('what ends a run from inside', () => {
   });
 });
 
-test('a flood of output: flat memory, everything in the file, the reward read', async () => {
+test('a flood of 1 GB of output: flat memory, everything in the file, the reward read', async () => {
   const task = await lab.task({
     testScript: `#!/bin/bash
-head -c 50000000 /dev/zero | tr "\\0" x; echo
+head -c 700000000 /dev/zero | tr "\\0" x; echo
 for i in $(seq 1 100000); do printf "\\rprogress %d" $i; done
-head -c 150000000 /dev/urandom
+head -c 320000000 /dev/urandom
 printf "\\360\\237"; sleep 0.3; printf "\\231\\202\\377\\376\\n"
 printf "to stderr \\303" >&2; sleep 0.3; printf "\\251\\n" >&2
 echo the end
 ${passing}`,
   });
-  const warm = await lab.grade(task, { kind: 'empty' }, { timeoutSec: 0.5 });
+  // Idle is a process that has graded before.
+  const warm = await lab.grade(task, { kind: 'empty' }, { timeoutSec: 1.5, live: true });
   expect(warm.reason).toBe('verifier-timeout');
-  globalThis.gc?.();
+  collectGarbage();
   const idle = process.memoryUsage().rss;
   let peak = idle;
   const sampler = setInterval(() => {
@@ -130,7 +226,7 @@ ${passing}`,
     });
     expect(result).toMatchObject({ verdict: 'resolved', reward: 1 });
     const log = path.join(result.dir, 'verifier/test-stdout.txt');
-    expect(statSync(log).size).toBeGreaterThan(200_000_000);
+    expect(statSync(log).size).toBeGreaterThan(1_000_000_000);
     const end = execFileSync('tail', ['-c', '60', log]);
     expect(end.includes(Buffer.from('🙂'))).toBe(true);
     expect(end.toString()).toMatch(/to stderr é\nthe end\n$/);

@@ -27,14 +27,18 @@ describe.skipIf(!canRename)('what dead runs left', () => {
   });
 
   /** The command line on a host of that name; the child is the command line itself. */
-  function start(args: readonly string[]): {
+  function start(
+    args: readonly string[],
+    on: { readonly host?: string; readonly ownPids?: boolean } = {},
+  ): {
     child: ChildProcess;
     done: Promise<{ code: number | null; stdout: string }>;
     text: () => string;
   } {
     const cli = path.join(repository, 'dist/cli.cjs');
-    const rename = ['--uts', 'sh', '-c', 'hostname "$0"; exec "$@"', host, process.execPath, cli];
-    const child = spawn(unshare, [...rename, ...args], {
+    const pids = on.ownPids ? ['--pid', '--fork', '--mount-proc'] : [];
+    const rename = ['sh', '-c', 'hostname "$0"; exec "$@"', on.host ?? host, process.execPath, cli];
+    const child = spawn(unshare, ['--uts', ...pids, ...rename, ...args], {
       env: { ...process.env, E2E_SWE_HOME: path.join(lab.dir, 'home') },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -92,6 +96,24 @@ describe.skipIf(!canRename)('what dead runs left', () => {
       expect((await alive.done).code).toBe(130);
     }
     expect(await ownedBy(alive.child.pid)).toEqual([]);
+  });
+
+  test('an engine that other hosts share: what is not certainly of this one is left alone', async () => {
+    const slow = await lab.taskDir({ testScript: '#!/bin/bash\nsleep 600\n' });
+    const run = start(['grade', slow, '--empty']);
+    await waitFor('the tests', () => run.text().includes('Running the hidden tests'));
+    run.child.kill('SIGKILL');
+    await run.done;
+    const [left] = await ownedBy(run.child.pid);
+    expect(left).toBeDefined();
+    // Another machine, and another container of this one, where that pid means nothing.
+    for (const elsewhere of [{ host: `${host}-other` }, { ownPids: true }]) {
+      expect(await start(['clean'], elsewhere).done).toEqual({ code: 0, stdout: 'Nothing to remove.\n' });
+      const other = start(['grade', await lab.taskDir(), '--empty'], elsewhere);
+      expect((await other.done).code).toBe(1);
+      expect(await ownedBy(run.child.pid)).toEqual([left]);
+    }
+    expect((await start(['clean']).done).stdout).toBe(`Removed ${left}.\n`);
   });
 
   test('a kept container: labelled, running, left alone by others, removed by clean', async () => {

@@ -37,8 +37,9 @@ export class Lab {
     this.engine = engine;
   }
 
-  static async open(): Promise<Lab> {
-    const engine = await connectEngine({ env: process.env });
+  /** On the machine's engine, or on the one at an address. */
+  static async open(dockerHost?: string): Promise<Lab> {
+    const engine = await connectEngine({ dockerHost, env: process.env });
     return new Lab(await mkdtemp(path.join(tmpdir(), 'e2e-swe-docker-')), engine);
   }
 
@@ -102,13 +103,14 @@ export class Lab {
     options: Partial<GradeOptions> = {},
     signal: AbortSignal = new AbortController().signal,
     onEvent: (event: GradeEvent) => void = () => undefined,
+    engine = this.engine,
   ): Promise<GradeResult> {
     let result: GradeResult | undefined;
     const events = gradeTask(
       task,
       source,
       { storeDir: path.join(this.dir, 'store'), ...options },
-      { connect: () => Promise.resolve(this.engine), log: this.log, hostEnv: {} },
+      { connect: () => Promise.resolve(engine), log: this.log, hostEnv: {} },
       signal,
     );
     for await (const event of events) {
@@ -174,7 +176,18 @@ export function startCli(
   cwd = repository,
   as?: { readonly uid: number; readonly gid: number; readonly cli: string },
 ) {
-  const child = spawn(process.execPath, [as?.cli ?? cli, ...args], {
+  return startNode(as?.cli ?? cli, args, env, cwd, as);
+}
+
+/** Starts a script of ours. */
+export function startNode(
+  script: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+  cwd = repository,
+  as?: { readonly uid: number; readonly gid: number },
+) {
+  const child = spawn(process.execPath, [script, ...args], {
     ...(as ? { uid: as.uid, gid: as.gid } : {}),
     cwd,
     env: { ...process.env, ...env },

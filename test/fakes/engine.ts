@@ -30,6 +30,7 @@ export type FakeFault =
   | 'exec-fails'
   | 'exec-stream-ends-early'
   | 'dies'
+  | 'stopping'
   | 'out-of-memory'
   | 'kill-fails'
   | 'kill-hangs'

@@ -209,6 +209,10 @@ export class FakeContainer implements ContainerHandle {
     };
   }
 
+  async engineStayed(): Promise<boolean> {
+    return !this.#engine.has('stopping');
+  }
+
   #add(path: string, node: FakeNode): void {
     const parent = path.slice(0, path.lastIndexOf('/'));
     if (parent && !this.#nodes.has(parent)) this.#addFolder(parent);

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { ContainerEngine, ImageInfo } from './engine.ts';
 import { gradeLabels } from './labels.ts';
+import { abandonContainer } from './reaper.ts';
 import { toBinary } from './tarHeader.ts';
 import { bodyOf, type TarEntry } from './tarStream.ts';
 
@@ -87,7 +88,10 @@ async function factsIn(
       return undefined;
     return { hosts, resolvConf, disableIpv6, rest };
   } finally {
-    await container.remove();
+    await container.remove().catch(async (error: unknown) => {
+      await abandonContainer(engine, container.name);
+      throw error;
+    });
   }
 }
 

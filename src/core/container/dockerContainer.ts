@@ -18,6 +18,7 @@ import {
 } from './overlayLayers.ts';
 import { runExec } from './runExec.ts';
 import { readLines, toReadable } from './streams.ts';
+import { takesConnections } from './takesConnections.ts';
 import { readTar } from './tarStream.ts';
 import { withSignal } from './withSignal.ts';
 
@@ -27,6 +28,7 @@ const removeAttempts = 5;
 export function dockerContainer(docker: Docker, id: string, name: string): ContainerHandle {
   const container = docker.getContainer(id);
   let found: Promise<Storage> | undefined;
+  let engineWent = false;
   const storage = (signal?: AbortSignal): Promise<Storage> => {
     found ??= inspectStorage(container, signal);
     return found;
@@ -74,7 +76,11 @@ export function dockerContainer(docker: Docker, id: string, name: string): Conta
       await remove(container);
       forgetContainer(id);
     },
-    watchOom: (onOom) => watchOom(docker, id, onOom),
+    watchOom: (onOom) =>
+      watchOom(docker, id, onOom, () => {
+        engineWent = true;
+      }),
+    engineStayed: async () => (await takesConnections(docker)) && !engineWent,
   };
 }
 
@@ -216,10 +222,18 @@ async function kill(container: Docker.Container): Promise<void> {
   try {
     await container.kill();
   } catch (error) {
-    // 404: gone, 409: not running (Podman says 500 for both).
+    // 404: gone, 409: not running. Podman says 500 for both, and Docker says 500 of one that it could not kill.
     const status = statusCode(error);
-    if (status !== 404 && status !== 409 && status !== 500) throw engineError(error, 'stopping a container');
+    if (status === 404 || status === 409 || (status === 500 && !(await isRunning(container)))) return;
+    throw engineError(error, 'stopping a container');
   }
+}
+
+async function isRunning(container: Docker.Container): Promise<boolean> {
+  return container.inspect().then(
+    ({ State }) => State.Running,
+    (error: unknown) => statusCode(error) !== 404,
+  );
 }
 
 /** 404 is done; 409 is "removal already in progress" and is waited for. */
@@ -246,8 +260,14 @@ async function exists(container: Docker.Container): Promise<boolean> {
   }
 }
 
-async function watchOom(docker: Docker, id: string, onOom: () => void): Promise<() => void> {
+async function watchOom(
+  docker: Docker,
+  id: string,
+  onOom: () => void,
+  onEngineWent: () => void,
+): Promise<() => void> {
   let stream: Readable;
+  let stopped = false;
   try {
     stream = (await docker.getEvents({
       filters: { container: [id], event: ['oom'] },
@@ -259,10 +279,14 @@ async function watchOom(docker: Docker, id: string, onOom: () => void): Promise<
     try {
       for await (const line of readLines(stream)) if (line.includes('"oom"')) onOom();
     } catch {
-      // Closed by us, or the engine went away: whoever waits for the command is told that.
+      // Closed by us, or the engine went away.
     }
+    if (!stopped) onEngineWent();
   })();
-  return () => stream.destroy();
+  return () => {
+    stopped = true;
+    stream.destroy();
+  };
 }
 
 async function* watchSource(

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { statfs } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import type Docker from 'dockerode';
@@ -188,9 +189,11 @@ async function buildImage(docker: Docker, options: BuildOptions, signal?: AbortS
     })(),
   );
   context.on('error', () => undefined);
+  // Under a name of its own: what two clients build at once would else leave the first one's image without a name.
+  const made = `${options.tag}-${randomBytes(6).toString('hex')}`;
   try {
     const stream = await docker.buildImage(context, {
-      t: options.tag,
+      t: made,
       dockerfile: options.dockerfile,
       labels: { ...options.labels },
       rm: true,
@@ -204,9 +207,22 @@ async function buildImage(docker: Docker, options: BuildOptions, signal?: AbortS
   } finally {
     context.destroy();
   }
+  await claimTag(docker, made, options.tag);
   const image = await inspectImage(docker, options.tag, signal);
   if (!image) throw new EngineError('build-failed', `The engine built ${options.tag} but has no such image.`);
   return image;
+}
+
+/** Gives a built image its tag, or removes it where another client's build has that meanwhile. */
+async function claimTag(docker: Docker, made: string, tag: string): Promise<void> {
+  const colon = tag.lastIndexOf(':');
+  try {
+    if (!(await inspectImage(docker, tag)))
+      await docker.getImage(made).tag({ repo: tag.slice(0, colon), tag: tag.slice(colon + 1) });
+    await docker.getImage(made).remove();
+  } catch (error) {
+    throw engineError(error, `naming the image ${tag}`, 'build-failed');
+  }
 }
 
 function createOptions(spec: ContainerSpec): Docker.ContainerCreateOptions {

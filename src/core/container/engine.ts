@@ -173,6 +173,8 @@ export interface ContainerHandle {
   remove(): Promise<void>;
   /** Calls back once when the kernel killed something in it for want of memory. The result unsubscribes. */
   watchOom(onOom: () => void): Promise<() => void>;
+  /** False when the engine is going, or went since `watchOom`, though it may be back: what ended a command may have been that. */
+  engineStayed(): Promise<boolean>;
 }
 
 export interface BuildOptions {

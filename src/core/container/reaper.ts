@@ -25,3 +25,22 @@ export async function reapContainers(
   if (failures.length > 0) throw failures.length === 1 ? failures[0] : new AggregateError(failures);
   return removed;
 }
+
+/** Containers of this process that may have outlived their use, with the address of the engine that they are at. */
+const abandoned = new Map<string, string>();
+
+/** Notes a container that could not be removed: while this process lives, no reaper of another one may take it. */
+export async function abandonContainer(engine: ContainerEngine, name: string): Promise<void> {
+  const known = await engine.info().catch(() => undefined);
+  if (known) abandoned.set(name, known.address);
+}
+
+/** Removes what this process could not remove when its engine was away. */
+export async function removeAbandoned(engine: ContainerEngine): Promise<void> {
+  const { address } = await engine.info();
+  for (const [name, at] of abandoned) {
+    if (at !== address) continue;
+    await (await engine.findContainer(name))?.remove();
+    abandoned.delete(name);
+  }
+}

@@ -42,11 +42,14 @@ export async function* readLines(
   if (rest) yield rest;
 }
 
-/** Keeps the last `cap` bytes of what is written, and how much there was. */
+/** Keeps the last `cap` bytes of what is written, and how much there was. Of a flood it makes no garbage. */
 export class Tail {
   readonly #cap: number;
-  #chunks: Buffer[] = [];
-  #kept = 0;
+  /** Grows up to the cap; from then on it is written round and round. */
+  #buffer = Buffer.alloc(0);
+  #length = 0;
+  /** Where the oldest byte is, and the next one goes. */
+  #start = 0;
   total = 0;
 
   constructor(cap: number) {
@@ -55,15 +58,27 @@ export class Tail {
 
   write(chunk: Buffer): void {
     this.total += chunk.length;
-    this.#chunks.push(Buffer.from(chunk));
-    this.#kept += chunk.length;
-    while (this.#chunks.length > 0 && this.#kept - (this.#chunks[0]?.length ?? 0) >= this.#cap) {
-      this.#kept -= this.#chunks.shift()?.length ?? 0;
+    const last = chunk.subarray(Math.max(0, chunk.length - this.#cap));
+    const fits = Math.min(last.length, this.#cap - this.#length);
+    this.#grow(this.#length + fits);
+    last.copy(this.#buffer, this.#length, 0, fits);
+    this.#length += fits;
+    for (let at = fits; at < last.length; ) {
+      const size = last.copy(this.#buffer, this.#start, at);
+      at += size;
+      this.#start = (this.#start + size) % this.#cap;
     }
   }
 
   bytes(): Buffer {
-    const all = Buffer.concat(this.#chunks);
-    return all.length > this.#cap ? all.subarray(all.length - this.#cap) : all;
+    const held = this.#buffer.subarray(0, this.#length);
+    return Buffer.concat([held.subarray(this.#start), held.subarray(0, this.#start)]);
+  }
+
+  #grow(size: number): void {
+    if (size <= this.#buffer.length) return;
+    const larger = Buffer.alloc(Math.min(this.#cap, Math.max(size, 2 * this.#buffer.length)));
+    this.#buffer.copy(larger, 0, 0, this.#length);
+    this.#buffer = larger;
   }
 }

@@ -31,6 +31,14 @@ const maxMetaBytes = 1024 * 1024;
  */
 export async function* readTar(source: AsyncIterable<Buffer | Uint8Array>): AsyncGenerator<TarEntry> {
   const input = new ByteReader(source);
+  try {
+    yield* readEntries(input);
+  } finally {
+    await input.close();
+  }
+}
+
+async function* readEntries(input: ByteReader): AsyncGenerator<TarEntry> {
   const global = new Map<string, string>();
   let pending = new Map<string, string>();
   for (;;) {
@@ -47,7 +55,8 @@ export async function* readTar(source: AsyncIterable<Buffer | Uint8Array>): Asyn
       if (raw.flag === 'L' || raw.flag === 'K')
         pending.set(raw.flag === 'L' ? 'path' : 'linkpath', content.toString('latin1').replace(/\0.*$/s, ''));
       else
-        for (const [key, value] of parsePax(content)) (raw.flag === 'g' ? global : pending).set(key, value);
+        for (const [key, value] of parsePax(content))
+          if (isUsed(key)) (raw.flag === 'g' ? global : pending).set(key, value);
       continue;
     }
     const header = applyRecords(raw, new Map([...global, ...pending]));
@@ -124,6 +133,13 @@ function* parsePax(content: Buffer): Generator<[string, string]> {
   }
 }
 
+const usedRecords = new Set(['path', 'linkpath', 'size', 'uid', 'gid', 'mtime']);
+
+/** Others are not held: an archive may have any number of them. */
+function isUsed(key: string): boolean {
+  return usedRecords.has(key) || key.startsWith('GNU.sparse');
+}
+
 function applyRecords(raw: TarHeader, records: ReadonlyMap<string, string>): TarHeader {
   if (raw.flag === 'S' || [...records.keys()].some((key) => key.startsWith('GNU.sparse'))) {
     throw new TarFormatError('The archive holds a sparse file; make it without -S.');
@@ -137,17 +153,24 @@ function applyRecords(raw: TarHeader, records: ReadonlyMap<string, string>): Tar
       throw new TarFormatError(`The PAX record ${key} is no number.`);
     return parsed;
   };
-  const path = records.get('path') || raw.name;
+  const long = records.get('path');
+  const path = long || raw.name;
   return {
     ...raw,
     name: path.length > 1 ? path.replace(/\/+$/, '') || '/' : path,
-    type: raw.type === 'file' && path.endsWith('/') ? 'directory' : raw.type,
+    type: long ? typeOfNamed(raw, long) : raw.type,
     linkName: records.get('linkpath') || raw.linkName,
     size: number('size', raw.size),
     uid: number('uid', raw.uid),
     gid: number('gid', raw.gid),
     mtime: number('mtime', raw.mtime),
   };
+}
+
+/** A name that was cut for the header may have been cut after a slash: its record alone tells a folder. */
+function typeOfNamed({ flag, type }: TarHeader, path: string): TarHeader['type'] {
+  if (flag !== '0' && flag !== '\0') return type;
+  return path.endsWith('/') ? 'directory' : 'file';
 }
 
 /** Pulls exact amounts out of a stream of chunks. */
@@ -197,6 +220,11 @@ class ByteReader {
       if (part === undefined) throw new TarFormatError('The archive ends in the middle of an entry.');
       missing -= part.length;
     }
+  }
+
+  /** Lets go of the source, which a reader may leave before its end. */
+  async close(): Promise<void> {
+    await this.#source.return?.();
   }
 
   /** Reads to the end, so that the sender is not left with a full pipe. */

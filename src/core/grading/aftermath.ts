@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { errorMessage } from '#core/base/errors.ts';
 import type { Log } from '#core/base/log.ts';
 import { networkFiles } from '#core/container/bareNetwork.ts';
-import type { ContainerHandle } from '#core/container/engine.ts';
+import { type ContainerHandle, EngineError } from '#core/container/engine.ts';
 import { changesOutside } from './changes.ts';
 import { alteredTests, collectVerifierFolder } from './collect.ts';
 import type { Inspection } from './copyIn.ts';
@@ -19,6 +19,13 @@ export function recordInspection(inspection: Inspection, record: GradeRecord): v
     network: { mode: 'none', probe: inspection.probe, detail: inspection.probeDetail },
     arrival: { checked: inspection.checked, differing: inspection.differing },
   });
+  if (inspection.probe === 'connected')
+    record.marks([
+      {
+        rule: 'network-reached',
+        message: 'A connection out of the grade container was made: it was not offline.',
+      },
+    ]);
 }
 
 /** Nothing counts of a grade whose submission did not arrive whole, or that had no tests. */
@@ -53,6 +60,16 @@ export async function watchingOom<T>(
   }
 }
 
+/**
+ * A stopped engine ends what runs in its containers by signal, and still answers meanwhile. That must not count
+ * against the submission, whose script ended otherwise, or was killed by itself under an engine that stayed.
+ */
+export async function requireEngine(container: ContainerHandle, exitCode: number | null): Promise<void> {
+  if (exitCode !== null && exitCode <= 128) return;
+  if (!(await container.engineStayed()))
+    throw new EngineError('lost', 'The container engine was stopped or restarted while the grade ran.');
+}
+
 /** How long the event of a process that was killed for want of memory may lag behind the process. */
 const oomLagMs = 500;
 
@@ -66,6 +83,7 @@ export async function settle(
   signal: AbortSignal,
 ): Promise<void> {
   record.phase('collect', 'Reading the results');
+  if (!outcome.timedOut) await requireEngine(container, outcome.exitCode);
   const left =
     outcome.timedOut || outcome.died ? undefined : await recordProcesses(container, record, input.log);
   // Once it is killed nothing of the submission runs: what is read is what was there.

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { mkdir, open, stat } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { errorCode } from '#core/base/errors.ts';
 import type { ContainerHandle } from '#core/container/engine.ts';
 import { walkFolder } from '#core/container/folderTar.ts';
 import { Tail } from '#core/container/streams.ts';
@@ -100,13 +101,22 @@ export async function collectVerifierFolder(
     const wanted = isReward
       ? size <= rewardCap
       : isReport && size <= readCap && (decides || inMemory + size <= readTotalCap);
-    const { data, head, tail } = await writeBody(target, first ? createReadStream(first) : body, wanted);
+    const { data, head, tail, isKept } = await writeBody(
+      target,
+      first ? createReadStream(first) : body,
+      wanted,
+    );
+    if (!isKept)
+      mark(
+        'result-not-kept',
+        `/logs/verifier/${relative} (${size} bytes) was read but not kept: the disk that holds the grades is full.`,
+      );
     if (data) inMemory += size;
     else if (isReward || isReport)
       mark('result-too-large', `/logs/verifier/${relative} (${size} bytes) is too large to be read.`);
     // A report's beginning is no report, but tells that there is one.
     if ((isReward || isReport) && !data) files.set(relative, head);
-    written.set(relative, target);
+    if (isKept) written.set(relative, target);
     if (data) files.set(relative, data);
     if (relative === 'test-stdout.txt') {
       outputHead = size > tailCap ? head.toString('utf8') : '';
@@ -116,27 +126,60 @@ export async function collectVerifierFolder(
   return { files, outputHead, outputTail, marks };
 }
 
-async function writeBody(
-  target: string,
-  body: AsyncIterable<Buffer>,
-  keep: boolean,
-): Promise<{ data: Buffer | undefined; head: Buffer; tail: Buffer }> {
-  await mkdir(path.dirname(target), { recursive: true });
-  const handle = await open(target, 'w');
+interface WrittenBody {
+  /** Where it was to be read. */
+  readonly data: Buffer | undefined;
+  readonly head: Buffer;
+  readonly tail: Buffer;
+  /** False where the disk is full: what a submission writes must not keep a grade from being made. */
+  readonly isKept: boolean;
+}
+
+async function writeBody(target: string, body: AsyncIterable<Buffer>, keep: boolean): Promise<WrittenBody> {
+  let handle = await openUnlessFull(target);
   const kept: Buffer[] = [];
   const tail = new Tail(tailCap);
   let head = Buffer.alloc(0);
   try {
     for await (const chunk of body) {
-      await handle.appendFile(chunk);
+      if (handle && !(await writeUnlessFull(handle, chunk))) {
+        await handle.close();
+        handle = undefined;
+        await rm(target);
+      }
       if (keep) kept.push(Buffer.from(chunk));
       if (head.length < headCap) head = Buffer.concat([head, chunk.subarray(0, headCap - head.length)]);
       tail.write(chunk);
     }
   } finally {
-    await handle.close();
+    await handle?.close();
   }
-  return { data: keep ? Buffer.concat(kept) : undefined, head, tail: tail.bytes() };
+  return {
+    data: keep ? Buffer.concat(kept) : undefined,
+    head,
+    tail: tail.bytes(),
+    isKept: handle !== undefined,
+  };
+}
+
+async function openUnlessFull(target: string): Promise<FileHandle | undefined> {
+  try {
+    await mkdir(path.dirname(target), { recursive: true });
+    return await open(target, 'w');
+  } catch (error) {
+    if (errorCode(error) === 'ENOSPC') return undefined;
+    throw error;
+  }
+}
+
+async function writeUnlessFull(handle: FileHandle, chunk: Buffer): Promise<boolean> {
+  try {
+    await handle.appendFile(chunk);
+    return true;
+  } catch (error) {
+    if (errorCode(error) === 'ENOSPC') return false;
+    throw error;
+  }
 }
 
 /** A name of the archive without its first part, the folder's own. */

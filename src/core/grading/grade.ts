@@ -1,10 +1,11 @@
 import path from 'node:path';
 import { Channel } from '#core/base/channel.ts';
-import { errorMessage, isCancellation, UserError } from '#core/base/errors.ts';
+import { errorCode, errorMessage, isCancellation, UserError } from '#core/base/errors.ts';
 import type { Log } from '#core/base/log.ts';
 import { type ContainerEngine, EngineError, type ImageInfo } from '#core/container/engine.ts';
 import { FolderChangedError } from '#core/container/folderTar.ts';
 import { ensureImage } from '#core/container/images.ts';
+import { removeAbandoned } from '#core/container/reaper.ts';
 import { TarFormatError } from '#core/container/tarHeader.ts';
 import { contentDigest, environmentId, testsDigest } from '#core/task/digest.ts';
 import { readStart } from '#core/task/folder.ts';
@@ -97,7 +98,9 @@ async function runGrade(
 ): Promise<void> {
   await checkSource(source);
   checkOutDir(task, source, options.outDir);
-  const dir = await makeGradeDir(options, task);
+  const dir = await makeGradeDir(options, task).catch((error: unknown) => {
+    throw errorCode(error) === 'ENOSPC' ? diskFull(options.outDir ?? options.storeDir, error) : error;
+  });
   const record = new GradeRecord(task, source, dir, emit);
   let result: GradeResult;
   try {
@@ -117,7 +120,10 @@ async function runGrade(
     result = record.finish(failure);
   }
   result = await compareWithOracle(result, task, options.storeDir);
-  await record.save(result);
+  await record.save(result).catch((error: unknown) => {
+    if (errorCode(error) !== 'ENOSPC') throw error;
+    deps.log.warn(`The grade is not kept: ${diskFull(dir, error).message}`);
+  });
   emit({ kind: 'finished', result });
 }
 
@@ -134,6 +140,9 @@ async function gradeInto(
   record.taskDigest(await contentDigest(task.dir));
   const engine = await connect(deps);
   const info = await engine.info();
+  void removeAbandoned(engine).catch((error: unknown) =>
+    deps.log.warn(`What an earlier grade left could not be removed: ${errorMessage(error)}`),
+  );
   const plan = await planGrade(task, source, info, {
     timeoutSec: options.timeoutSec,
     hardened: options.hardened,
@@ -304,6 +313,10 @@ async function connect(deps: GradeDeps): Promise<ContainerEngine> {
       ...(error.nextStep ? { nextStep: error.nextStep } : {}),
     });
   }
+}
+
+function diskFull(folder: string, cause: unknown): UserError {
+  return new UserError(`The disk that holds "${folder}" is full.`, { nextStep: 'Free some space.', cause });
 }
 
 /** Failures that end a grade as `not graded`; anything else is the caller's to see. */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { isCancellation } from '#core/base/errors.ts';
+import { errorMessage, isCancellation } from '#core/base/errors.ts';
 import type { Log } from '#core/base/log.ts';
 import {
   type ContainerEngine,
@@ -9,6 +9,7 @@ import {
   type ImageInfo,
 } from '#core/container/engine.ts';
 import { gradeLabels } from '#core/container/labels.ts';
+import { abandonContainer } from '#core/container/reaper.ts';
 import type { Limits } from './plan.ts';
 import { NotGradedError } from './reasons.ts';
 
@@ -26,7 +27,7 @@ export interface GradeContainerOptions {
 
 /**
  * Makes a container, hands it to `use` to be started, and removes it whatever happened (unless it is to be kept).
- * A removal that fails is logged: the reaper finds the container by its label.
+ * A removal that fails is logged: the next grade finds the container.
  */
 export async function withContainer<T>(
   engine: ContainerEngine,
@@ -36,7 +37,7 @@ export async function withContainer<T>(
 ): Promise<T> {
   const name = `e2e-swe-grade-${randomBytes(6).toString('hex')}`;
   // Not aborted half-way: a create whose answer is lost would leave a container behind.
-  const container = await engine.createContainer({
+  const spec: ContainerSpec = {
     name,
     image: options.image.id,
     // As Harbor starts it; the image's ENTRYPOINT stays in front (harbor.md §3.1).
@@ -49,6 +50,11 @@ export async function withContainer<T>(
     memoryMb: options.limits.memoryMb,
     pidsLimit: options.limits.pids,
     ...(options.noNewPrivileges ? { noNewPrivileges: true } : {}),
+  };
+  const container = await engine.createContainer(spec).catch(async (error: unknown) => {
+    // It may have been made all the same.
+    if (error instanceof EngineError && error.failure === 'lost') await abandonContainer(engine, name);
+    throw error;
   });
   options.log.debug(`Made container ${name} (${container.id.slice(0, 12)})`);
   let isKept = options.keepFor !== undefined;
@@ -57,7 +63,7 @@ export async function withContainer<T>(
   } catch (error) {
     // Of a grade that was stopped nothing is left.
     if (isCancellation(error)) isKept = false;
-    throw (await endedByItself(container, error)) ?? error;
+    throw (await endedByItself(engine, container, options.image, error)) ?? error;
   } finally {
     onRemoving();
     if (isKept) await leaveRunning(container, options.log);
@@ -65,8 +71,9 @@ export async function withContainer<T>(
       try {
         await bounded(container.remove(), 'removing a container', removeMs);
       } catch (error) {
+        await abandonContainer(engine, name);
         options.log.warn(
-          `Container ${name} could not be removed: ${String(error)}. "e2e-swe clean" removes it later.`,
+          `Container ${name} could not be removed: ${errorMessage(error)} The next grade removes it.`,
         );
       }
     }
@@ -79,12 +86,22 @@ const removeMs = 120_000;
 
 /** A container in which nothing can be run because its own first process is over: an ENTRYPOINT that does not run its command. */
 async function endedByItself(
+  engine: ContainerEngine,
   container: ContainerHandle,
+  image: ImageInfo,
   error: unknown,
 ): Promise<NotGradedError | undefined> {
   if (!(error instanceof EngineError) || error.failure !== 'exec-failed') return undefined;
   const state = await container.state().catch(() => undefined);
   if (!state || state.running) return undefined;
+  const { arch } = await engine.info();
+  // Another architecture's programs run where the engine's host emulates it, and else end at once.
+  if (image.arch !== arch)
+    return new NotGradedError(
+      'image-platform',
+      `The grade container ended at once (exit ${state.exitCode}): its image ${image.reference} is for ${image.arch}, and this engine's ${arch} does not run that.`,
+      { cause: error },
+    );
   return new NotGradedError(
     'container-start-failed',
     `The grade container ended by itself (exit ${state.exitCode}) before anything could run in it.`,

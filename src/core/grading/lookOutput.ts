@@ -17,6 +17,11 @@ export class LookOutput {
     return Buffer.concat(this.#stdout);
   }
 
+  /** Both marks came: it is whole. */
+  get isWhole(): boolean {
+    return this.#stdoutEnded && this.#stderrEnded;
+  }
+
   get stderr(): Buffer {
     return Buffer.from(this.#stderr, 'latin1');
   }

@@ -1,4 +1,4 @@
-import { fromBinary, toBinary } from '#core/container/tarHeader.ts';
+import { fromBinary, type TarHeader, toBinary } from '#core/container/tarHeader.ts';
 import type { TarEntry } from '#core/container/tarStream.ts';
 import { NotGradedError } from './reasons.ts';
 
@@ -6,8 +6,12 @@ import { NotGradedError } from './reasons.ts';
 export const submissionCaps = {
   bytes: 32 * 1024 ** 3,
   entries: 2_000_000,
+  /** Of all names and link targets together: they are held in memory. */
+  nameBytes: 256 * 1024 ** 2,
   componentBytes: 255,
-  pathBytes: 4096,
+  /** Without the slash in front and the NUL behind, which Linux counts. */
+  pathBytes: 4094,
+  linkBytes: 4095,
 } as const;
 
 export interface NormaliseOptions {
@@ -29,8 +33,10 @@ export async function* normaliseEntries(
   const kinds = new Map<string, 'file' | 'directory' | 'link' | 'left-out entry'>();
   const links = new Map<string, TarEntry>();
   const excluded = new Set<string>();
-  let bytes = 0;
-  for await (const { header, body } of source) {
+  const amount = new Amount();
+  for await (const entry of source) {
+    const { body } = entry;
+    const header = { ...entry.header, mtime: keptTime(entry.header.mtime) };
     const cleaned = cleanName(header.name);
     const name = cleaned === undefined ? undefined : options.rename(cleaned);
     if (name === undefined || name === '') {
@@ -42,11 +48,7 @@ export async function* normaliseEntries(
     checkParents(name, kinds);
     if (kinds.get(name) === 'directory' && header.type !== 'directory')
       throw refused(name, 'it takes the place of a folder of the same archive');
-    bytes += header.size;
-    if (bytes > submissionCaps.bytes)
-      throw refused(name, `the submission is larger than ${submissionCaps.bytes / 1024 ** 3} GiB`);
-    if (kinds.size >= submissionCaps.entries)
-      throw refused(name, `the submission has more than ${submissionCaps.entries} entries`);
+    amount.add(header);
     switch (header.type) {
       case 'directory':
       case 'file':
@@ -54,6 +56,7 @@ export async function* normaliseEntries(
         yield { header: { ...header, name }, body };
         break;
       case 'symlink':
+        checkLink(name, header.linkName);
         kinds.set(name, 'link');
         links.set(name, { header: { ...header, name }, body });
         yield { header: { ...header, name }, body };
@@ -94,6 +97,41 @@ export async function* normaliseEntries(
   }
 }
 
+/** Counts what an archive holds, and refuses one that holds more than any submission does. */
+export class Amount {
+  #bytes = 0;
+  #entries = 0;
+  #nameBytes = 0;
+
+  add({ name, linkName, size }: TarHeader): void {
+    this.#bytes += size;
+    this.#entries += 1;
+    this.#nameBytes += name.length + linkName.length;
+    if (this.#bytes > submissionCaps.bytes)
+      throw refused(name, `with it the submission is larger than ${submissionCaps.bytes / 1024 ** 3} GiB`);
+    if (this.#entries > submissionCaps.entries)
+      throw refused(name, `the submission has more than ${submissionCaps.entries} entries`);
+    if (this.#nameBytes > submissionCaps.nameBytes)
+      throw refused(name, `the submission's names are more than ${submissionCaps.nameBytes / 1024 ** 2} MiB`);
+  }
+}
+
+/** A submission of at least this many bytes is a bomb where it packs into less than one byte in `bombRatio`. */
+const bombBytes = 512 * 1024 ** 2;
+const bombRatio = 100;
+
+/**
+ * Refuses what is next to nothing packed and fills a disk unpacked: a decompression bomb, or sparse files, which the
+ * engine writes in full. Real workspaces pack into a tenth at best.
+ */
+export function refuseBomb(name: string, bytes: number, packedBytes: number): void {
+  if (bytes < bombBytes || bytes < packedBytes * bombRatio) return;
+  throw refused(
+    name,
+    `with it the submission has ${Math.floor(bytes / 1024 ** 2)} MB that pack into ${Math.ceil(packedBytes / 1024 ** 2)}, as a decompression bomb or a sparse file does`,
+  );
+}
+
 /** Drops `./` and empty parts; undefined for the archive's own root. */
 function cleanName(name: string): string | undefined {
   const parts = name.split('/').filter((part) => part !== '' && part !== '.');
@@ -110,6 +148,22 @@ function checkName(name: string, roots: readonly string[]): void {
   if (name.includes('\0')) throw refused(name, 'its name has a NUL byte');
   if (!roots.some((root) => name === root || name.startsWith(`${root}/`)))
     throw refused(name, `it lies outside ${roots.map((root) => `/${fromBinary(root)}`).join(', ')}`);
+}
+
+function checkLink(name: string, target: string): void {
+  if (target === '' || target.length > submissionCaps.linkBytes || target.includes('\0'))
+    throw refused(
+      name,
+      `it is a link whose target has ${target.length} bytes, and no system makes one with none or more than ${submissionCaps.linkBytes}`,
+    );
+}
+
+/** The last second that Go's nanoseconds reach, in 2262. */
+const lastSecond = 9_223_372_036;
+
+/** Engines unpack a time before 1970, or after 2262, as another: it is the nearest one from the start. */
+function keptTime(mtime: number): number {
+  return Math.min(Math.max(mtime, 0), lastSecond);
 }
 
 /** An entry below a link or a file would be written through it. */

@@ -37,7 +37,8 @@ export const notGradedReasons = {
   'image-platform': {
     cause: 'engine',
     text: "The task's image does not fit this engine.",
-    nextStep: "Use an engine of the image's platform.",
+    nextStep:
+      "Use an engine of the image's platform, or set up emulation of it (binfmt_misc) on the engine's host.",
   },
   'container-start-failed': {
     cause: 'task',

@@ -6,6 +6,7 @@ import type { ContainerEngine, ImageInfo } from '#core/container/engine.ts';
 import { walkFolder } from '#core/container/folderTar.ts';
 import { writeTar } from '#core/container/tarStream.ts';
 import type { Mark } from '#core/report/types.ts';
+import { requireEngine } from './aftermath.ts';
 import { runCollectHooks } from './collectHooks.ts';
 import { killContainer, withContainer } from './gradeContainer.ts';
 import { awaitHealthy } from './healthcheck.ts';
@@ -92,6 +93,7 @@ export async function solveAndTake(
           },
           signal,
         );
+        await requireEngine(container, exitCode);
         const collected = await runCollectHooks(
           container,
           task.config.verifier.collect,

@@ -11,7 +11,7 @@ import { FolderChangedError, walkFolder } from '#core/container/folderTar.ts';
 import { coalesce } from '#core/container/streams.ts';
 import { fromBinary, TarFormatError, type TarHeader, toBinary } from '#core/container/tarHeader.ts';
 import { noBody, readTar, type TarEntry, writeTar } from '#core/container/tarStream.ts';
-import { normaliseEntries } from './normalise.ts';
+import { Amount, normaliseEntries, refuseBomb } from './normalise.ts';
 import { NotGradedError } from './reasons.ts';
 import type { AttemptSource, SubmissionSource } from './types.ts';
 
@@ -238,16 +238,17 @@ async function keep(
       yield entry;
     }
   }
+  const temp = path.join(options.dir, '.submission.tmp');
+  // Opened first: a stream that is destroyed while it opens its file may still make it afterwards.
+  const sink = (await open(temp, 'w')).createWriteStream();
   async function* hashed(): AsyncGenerator<Buffer> {
     for await (const chunk of coalesce(writeTar(recorded()))) {
       hash.update(chunk);
       bytes += chunk.length;
+      refuseBomb(entries.at(-1)?.name ?? '', bytes, sink.bytesWritten);
       yield chunk;
     }
   }
-  const temp = path.join(options.dir, '.submission.tmp');
-  // Opened first: a stream that is destroyed while it opens its file may still make it afterwards.
-  const sink = (await open(temp, 'w')).createWriteStream();
   try {
     await pipeline(Readable.from(hashed(), { objectMode: false }), createGzip({ level: gzipLevel }), sink, {
       signal: options.signal,
@@ -292,8 +293,17 @@ function layoutOf(
 
 async function listNames(file: string, signal: AbortSignal): Promise<string[]> {
   const names: string[] = [];
-  for await (const { header } of readTar(await openTar(file))) {
+  const amount = new Amount();
+  const { size } = await stat(file);
+  let bytes = 0;
+  for await (const { header, body } of readTar(await openTar(file))) {
     throwIfCancelled(signal);
+    amount.add(header);
+    for await (const chunk of body) {
+      bytes += chunk.length;
+      refuseBomb(header.name, bytes, size);
+      throwIfCancelled(signal);
+    }
     const name = header.name
       .split('/')
       .filter((part) => part !== '' && part !== '.')

@@ -28,13 +28,18 @@ export interface RunOutcome {
   readonly died: boolean;
   /** Epoch milliseconds. */
   readonly endedAt: number;
+  /** Whether `first` printed all that it has to. */
+  readonly firstIsWhole: boolean;
   /** What `first` printed. */
   readonly stdout: Buffer;
   readonly stderr: Buffer;
 }
 
 const nothing = Buffer.alloc(0);
-const ended = { exitCode: null, died: false, oomKilled: false, stdout: nothing, stderr: nothing };
+const ended = {
+  ...{ exitCode: null, died: false, oomKilled: false },
+  ...{ firstIsWhole: false, stdout: nothing, stderr: nothing },
+};
 
 const harborsCommand = '(/tests/test.sh) > /logs/verifier/test-stdout.txt 2>&1';
 /** Looks five times a second: on an overlay tail is told of nothing. */
@@ -94,7 +99,8 @@ export async function runTests(
     if (timedOut) return { ...ended, timedOut, endedAt, stdout, stderr };
     const { running, oomKilled } = await container.state(signal);
     if (options.onOutput) await Promise.race([follower, delay(followGraceMs)]);
-    return { exitCode, timedOut, oomKilled, died: !running, endedAt, stdout, stderr };
+    const died = !running;
+    return { exitCode, timedOut, oomKilled, died, endedAt, firstIsWhole: look.isWhole, stdout, stderr };
   } catch (error) {
     if (giveUp.signal.aborted && !signal.aborted)
       throw new EngineError('lost', 'The engine did not end the container after its deadline.', {

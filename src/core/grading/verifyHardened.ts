@@ -5,7 +5,14 @@ import type { ContainerEngine, ContainerHandle } from '#core/container/engine.ts
 import { walkFolder } from '#core/container/folderTar.ts';
 import { type TarEntry, writeTar } from '#core/container/tarStream.ts';
 import type { TwoScriptContract } from '#core/task/contract.ts';
-import { freePaths, type OomWatch, recordInspection, settle, watchingOom } from './aftermath.ts';
+import {
+  freePaths,
+  type OomWatch,
+  recordInspection,
+  requireEngine,
+  settle,
+  watchingOom,
+} from './aftermath.ts';
 import { changesOutside } from './changes.ts';
 import { collectVerifierFolder } from './collect.ts';
 import { inspectContainer, prepareContainer } from './copyIn.ts';
@@ -99,6 +106,7 @@ async function runSetup(
     signal,
   );
   record.phase('take', 'Taking what the set-up left');
+  if (!outcome.timedOut) await requireEngine(container, outcome.exitCode);
   await killContainer(container);
   const dir = path.join(input.dir, 'setup');
   await mkdir(dir, { recursive: true });

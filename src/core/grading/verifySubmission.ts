@@ -1,6 +1,11 @@
 import type { Log } from '#core/base/log.ts';
 import type { BareNetwork } from '#core/container/bareNetwork.ts';
-import type { ContainerEngine, ContainerHandle, ImageInfo } from '#core/container/engine.ts';
+import {
+  type ContainerEngine,
+  type ContainerHandle,
+  EngineError,
+  type ImageInfo,
+} from '#core/container/engine.ts';
 import { type OomWatch, recordInspection, requireArrival, settle, watchingOom } from './aftermath.ts';
 import { inspectByArchive, inspectContainer, lookScript, noFindExit, readLook } from './copyIn.ts';
 import type { Environments } from './environments.ts';
@@ -53,6 +58,13 @@ export async function verifySubmission(
   );
 }
 
+/** A connection that is cut ends like the command at its other end; tests that ran unseen do not count. */
+function requireWholeLook({ firstIsWhole, exitCode, timedOut, died }: RunOutcome): void {
+  const isKilled = timedOut || died || exitCode === null || exitCode > 128;
+  if (!firstIsWhole && !isKilled && exitCode !== noFindExit)
+    throw new EngineError('lost', 'The connection to the engine ended in the look into the container.');
+}
+
 async function verifyIn(
   container: ContainerHandle,
   input: VerifyInput,
@@ -82,6 +94,7 @@ async function verifyIn(
     // Root looks and tests in one exec, which spares a third of the time that copying takes.
     const look = lookScript(roots, submission);
     outcome = await run(look);
+    requireWholeLook(outcome);
     const inspection =
       outcome.stderr.length > 0 ? readLook(outcome.stdout, outcome.stderr, submission) : undefined;
     // A run that was ended from outside may have cut the look short; its reason is the ending.

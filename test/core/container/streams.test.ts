@@ -64,6 +64,19 @@ describe('Tail', () => {
     expect(tail.total).toBe(10);
   });
 
+  test('is the end of what was written, in whatever pieces', () => {
+    const all = Buffer.from(Array.from({ length: 500 }, (_, i) => i % 251));
+    for (const cap of [1, 7, 64, 499, 500, 501])
+      for (const piece of [1, 3, 7, 64, 100, 500]) {
+        const tail = new Tail(cap);
+        for (let at = 0; at < all.length; at += piece) {
+          tail.write(all.subarray(at, at + piece));
+          const written = all.subarray(0, Math.min(at + piece, all.length));
+          expect(tail.bytes().equals(written.subarray(Math.max(0, written.length - cap)))).toBe(true);
+        }
+      }
+  });
+
   test('keeps nothing with a cap of nothing, and its own copy of what it keeps', () => {
     const none = new Tail(0);
     none.write(Buffer.from('abc'));

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
 import { TarFormatError } from '#core/container/tarHeader.ts';
 import { bodyOf, collectBody, noBody, readTar, writeTar } from '#core/container/tarStream.ts';
@@ -14,6 +16,18 @@ import {
   rawBlock,
   unpack,
 } from './tarTools.ts';
+
+/** Bytes of this process that something still holds. */
+async function heldBytes(): Promise<number> {
+  setFlagsFromString('--expose-gc');
+  const gc = runInNewContext('gc') as () => void;
+  for (let i = 0; i < 3; i++) {
+    gc();
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
 
 describe('writing and reading', () => {
   test('long names and link targets of any bytes survive, in any chunks', async () => {
@@ -34,6 +48,17 @@ describe('writing and reading', () => {
       ]);
       expect(entries[0]?.data.toString()).toBe('hello');
     }
+  });
+
+  test('a long name whose hundredth byte is a slash is a file like others', async () => {
+    const name = `${'d/'.repeat(50)}f`;
+    const archive = await pack([fileEntry(name, 'content'), fileEntry('after', 'x')]);
+    expect(
+      (await unpack(archive)).map(({ header: found, data }) => [found.name, found.type, `${data}`]),
+    ).toEqual([
+      [name, 'file', 'content'],
+      ['after', 'file', 'x'],
+    ]);
   });
 
   test('a body that is left unread, wholly or in part, is skipped', async () => {
@@ -179,6 +204,20 @@ describe('damage', () => {
   test('a name record of megabytes is refused before it is read', async () => {
     const huge = Buffer.concat([rawBlock({ flag: 'L', size: '77777777777\0' }), padded('x')]);
     await expect(unpack(huge)).rejects.toThrow(/refused/);
+  });
+
+  test('records that nobody asks for are not held, however many', async () => {
+    const value = 'x'.repeat(1_000_000);
+    async function* bomb(): AsyncGenerator<Buffer> {
+      for (let i = 0; i < 60; i++) yield pax('g', { [`comment${i}`]: value });
+      yield rawBlock({ name: 'after' });
+      yield endOfArchive;
+    }
+    const before = await heldBytes();
+    for await (const { header: found } of readTar(bomb())) {
+      expect(found.name).toBe('after');
+      expect((await heldBytes()) - before).toBeLessThan(10 * 1024 ** 2);
+    }
   });
 
   test('sparse files are refused in both writings', async () => {

@@ -43,6 +43,7 @@ test.each<FaultCase>([
   { faults: ['watch-fails'], reason: 'engine-lost', cause: 'engine', says: /while watching/ },
   { faults: ['exec-fails'], reason: 'engine-failed', cause: 'engine', says: /OCI runtime/ },
   { faults: ['exec-stream-ends-early'], reason: 'engine-lost', cause: 'engine', says: /went away/ },
+  { faults: ['dies', 'stopping'], reason: 'engine-lost', cause: 'engine', says: /stopped or restarted/ },
   { faults: ['dies'], reason: 'verifier-killed', cause: 'unknown', says: /ended before the tests/ },
   {
     faults: ['out-of-memory'],

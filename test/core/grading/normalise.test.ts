@@ -42,7 +42,9 @@ describe('what is refused, by name', () => {
     ['a name outside the roots', [fileEntry('etc/passwd', 'x')], /"etc\/passwd".*outside \/app, \/srv\/data/],
     ['a root as a prefix only', [fileEntry('apple', 'x')], /outside/],
     ['a name of 256 bytes', [fileEntry(`app/${'n'.repeat(256)}`, 'x')], /longer than 255/],
-    ['a path beyond all paths', [fileEntry(`app/${'d/'.repeat(2100)}x`, 'x')], /longer than 4096/],
+    ['a path beyond all paths', [fileEntry(`app/${'d/'.repeat(2100)}x`, 'x')], /longer than 4094/],
+    ['a link to nothing', [link('app/l', '')], /"app\/l".*0 bytes/],
+    ['a link to more than a path', [link('app/l', 'x'.repeat(4096))], /4096 bytes/],
     ['a NUL', [fileEntry('app/a\0b', 'x')], /NUL/],
     [
       'a write through a link',
@@ -81,6 +83,21 @@ describe('what is refused, by name', () => {
     await expect(normalise([huge])).rejects.toThrow(/larger than 32 GiB/);
   });
 
+  test('more names than fit in memory', async () => {
+    const names = Math.ceil(submissionCaps.nameBytes / 4000) + 1;
+    async function* source() {
+      for (let i = 0; i < names; i++) yield plainEntry({ name: `app/${i}`, linkName: 'x'.repeat(4000) });
+    }
+    const all = async (): Promise<void> => {
+      for await (const _ of normaliseEntries(source(), {
+        roots: ['app'],
+        rename: (name) => name,
+        onSkipped: () => undefined,
+      }));
+    };
+    await expect(all()).rejects.toThrow(/names are more than 256 MiB/);
+  });
+
   test('a long name is cut in the message', async () => {
     const failure = await normalise([fileEntry('x/'.repeat(1000), '')]).catch(
       (error: Error) => error.message,
@@ -93,6 +110,14 @@ describe('what is taken', () => {
   test('names lose "./" and doubled slashes; the archive root is no entry', async () => {
     const { names } = await normalise([folder('./'), folder('./app//d/'), fileEntry('app/./x', '')]);
     expect(names).toEqual(['app/d', 'app/x']);
+  });
+
+  test('times that no engine unpacks are the nearest that it does', async () => {
+    const times = [-5, 0, 1e9, 9_223_372_036, 9_223_372_037, 2 ** 50];
+    const { headers } = await normalise(times.map((mtime, i) => fileEntry(`app/${i}`, '', { mtime })));
+    expect(headers.map(({ mtime }) => mtime)).toEqual([
+      0, 0, 1e9, 9_223_372_036, 9_223_372_036, 9_223_372_036,
+    ]);
   });
 
   test('links keep any target: absolute, upwards, dangling', async () => {

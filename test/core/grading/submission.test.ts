@@ -6,6 +6,7 @@ import { chmod, link, mkdir, readdir, symlink, truncate, writeFile } from 'node:
 import path from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { encodeHeader } from '#core/container/tarHeader.ts';
 import type { NotGradedError } from '#core/grading/reasons.ts';
 import {
   checkSource,
@@ -17,7 +18,17 @@ import {
   type TakeOptions,
 } from '#core/grading/submission.ts';
 import { makeDeepPath } from '../../fixtures/container/hostileTree.ts';
-import { fileEntry, pack, plainEntry, tempFolder, unpack } from '../container/tarTools.ts';
+import {
+  endOfArchive,
+  fileEntry,
+  header,
+  pack,
+  pax,
+  plainEntry,
+  rawBlock,
+  tempFolder,
+  unpack,
+} from '../container/tarTools.ts';
 
 let temp: Awaited<ReturnType<typeof tempFolder>>;
 let out: string;
@@ -31,6 +42,8 @@ afterEach(() => temp.remove());
 function take(part: Partial<TakeOptions> = {}): TakeOptions {
   return { roots: ['/srv/app', '/logs/artifacts'], dir: out, signal: new AbortController().signal, ...part };
 }
+
+const tenGb = 10 * 1024 ** 3;
 
 function names(submission: Submission): string[] {
   return submission.entries.map(({ name, linkName }) => (linkName ? `${name} -> ${linkName}` : name));
@@ -89,6 +102,39 @@ describe('a folder', () => {
     } finally {
       remove();
     }
+  });
+
+  test('with a sparse file of 100 GB is refused by name before it is read, with one of 5 GB after a tenth of it', async () => {
+    const folder = await workspace();
+    await truncate(path.join(folder, 'src/a'), 100 * 1024 ** 3);
+    const since = Date.now();
+    expect(await reasonOf(submissionFromFolder(folder, take()))).toMatch(
+      /^submission-refused: "srv\/app\/src\/a" is refused: .*larger than 32 GiB/,
+    );
+    expect(Date.now() - since).toBeLessThan(2_000);
+    await truncate(path.join(folder, 'src/a'), 5 * 1024 ** 3);
+    expect(await reasonOf(submissionFromFolder(folder, take()))).toMatch(
+      /^submission-refused: "srv\/app\/src\/a" is refused: with it the submission has 512 MB .*sparse file/,
+    );
+    expect(await readdir(out)).toEqual([]);
+  }, 60_000);
+
+  test('with names of 255 bytes, no UTF-8 among them, and one path of almost 4096', async () => {
+    const folder = await workspace();
+    const long = Buffer.concat([Buffer.from(`${folder}/`), Buffer.alloc(255, 0xe9)]);
+    await writeFile(long, 'x');
+    const deep = Array(15).fill('d'.repeat(255)).join('/');
+    execFileSync(
+      'bash',
+      ['-c', 'for i in $(seq 15); do mkdir "$0"; cd "$0"; done; echo x > f', 'd'.repeat(255)],
+      {
+        cwd: folder,
+      },
+    );
+    const submission = await submissionFromFolder(folder, take());
+    expect(names(submission)).toEqual(
+      expect.arrayContaining([`srv/app/${'\xe9'.repeat(255)}`, `srv/app/${deep}/f`]),
+    );
   });
 
   test('a taking that is cancelled leaves nothing', async () => {
@@ -221,6 +267,29 @@ describe('a tar', () => {
     const file = await tarOf(['-S', '.'], path.join(temp.dir, 'ws'));
     expect(await reasonOf(submissionFromTar(file, take()))).toMatch(/without -S/);
   });
+
+  test.each<[where: string, start: readonly Buffer[]]>([
+    ['in its header', [encodeHeader(header({ name: 'zeros.bin', size: tenGb }))]],
+    [
+      'in a PAX record alone',
+      [pax('x', { size: String(tenGb), path: 'zeros.bin' }), rawBlock({ name: 'short' })],
+    ],
+  ])(
+    'that expands to 10 GB, told %s, is refused by name, without filling a disk',
+    async (_, start) => {
+      const file = path.join(temp.dir, 'bomb.tar.gz');
+      // A gzip may have any number of parts.
+      const zeros = gzipSync(Buffer.alloc(1 << 24));
+      const parts = Array<Buffer>(tenGb / (1 << 24)).fill(zeros);
+      const end = gzipSync(endOfArchive);
+      await writeFile(file, Buffer.concat([gzipSync(Buffer.concat(start)), ...parts, end]));
+      expect(await reasonOf(submissionFromTar(file, take()))).toMatch(
+        /^submission-refused: "zeros.bin" is refused: .*that pack into 10, as a decompression bomb/,
+      );
+      expect(await readdir(out)).toEqual([]);
+    },
+    60_000,
+  );
 
   test('with hostile members is refused', async () => {
     const file = path.join(temp.dir, 'x.tar');
