@@ -221,6 +221,10 @@ test('the engine check shows what answers, or what was tried and the next step',
     address: 'unix:///run/docker.sock',
     rootDir: '/var/lib/docker',
     buildKit: false,
+    product: 'Docker' as const,
+    rootless: false,
+    cgroup: 2 as const,
+    unenforced: [],
   });
   const there = new EngineStatus(async () => ({ info, close: () => void closed++ }), nullLog);
   await checkEngine({ ...world, engine: there })();

@@ -116,6 +116,10 @@ export class FakeEngine implements ContainerEngine {
       address: 'fake:',
       rootDir: '/nowhere',
       buildKit: false,
+      product: 'Docker',
+      rootless: false,
+      cgroup: 2,
+      unenforced: [],
       ...this.options.info,
     });
   }

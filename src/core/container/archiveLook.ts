@@ -1,11 +1,49 @@
+import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import type Docker from 'dockerode';
 import { engineError, statusCode } from './dockerErrors.ts';
-import { readTar } from './tarStream.ts';
+import { toBinary } from './tarHeader.ts';
+import { noBody, readTar, type TarEntry } from './tarStream.ts';
 import { withSignal } from './withSignal.ts';
 
 /** Go's `os.FileMode` bits of a folder and of a link, as the engine tells them in a path's stat. */
 const modeFolder = 0x8000_0000;
+const modeLink = 0x0800_0000;
+const statHeader = 'x-docker-container-path-stat';
+
+interface PathStat {
+  readonly name: string;
+  readonly mode: number;
+  readonly linkTarget: string;
+}
+
+function readStat(header: string | string[] | undefined): PathStat | undefined {
+  try {
+    const { name, mode, linkTarget } = JSON.parse(
+      Buffer.from(String(header), 'base64').toString('utf8'),
+    ) as Partial<Record<keyof PathStat, unknown>>;
+    if (typeof mode !== 'number') return undefined;
+    return { name: String(name), mode, linkTarget: typeof linkTarget === 'string' ? linkTarget : '' };
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * The entry of a link, when what an archive was asked of is one. Docker's archive is that entry alone; Podman's holds
+ * what the link leads to.
+ */
+export function linkOf(answer: Pick<IncomingMessage, 'headers'>): TarEntry | undefined {
+  const stat = readStat(answer.headers[statHeader]);
+  if (!stat || (stat.mode & modeLink) === 0) return undefined;
+  return {
+    header: {
+      ...{ name: toBinary(stat.name), type: 'symlink', mode: 0o777, mtime: 0, size: 0, uid: 0, gid: 0 },
+      ...{ linkName: toBinary(stat.linkTarget), devMajor: 0, devMinor: 0, flag: '' },
+    },
+    body: noBody,
+  };
+}
 
 /**
  * True only when it is certain, by the engine's own look, that a container holds nothing at a path but, at most, an
@@ -48,12 +86,6 @@ async function kindOf(
     if (statusCode(error) === 404) return 'absent';
     throw engineError(error, `looking at ${path}`, 'other', signal);
   }
-  const stat = answer.headers?.['x-docker-container-path-stat'];
-  if (!stat) return 'other';
-  try {
-    const { mode } = JSON.parse(Buffer.from(stat, 'base64').toString('utf8')) as { mode?: unknown };
-    return typeof mode === 'number' && mode >= modeFolder ? 'folder' : 'other';
-  } catch {
-    return 'other';
-  }
+  const stat = readStat(answer.headers?.[statHeader]);
+  return stat && stat.mode >= modeFolder ? 'folder' : 'other';
 }

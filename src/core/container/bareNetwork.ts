@@ -20,9 +20,10 @@ export interface BareNetwork {
 /** The files that an engine mounts, and that are plain files with a bare network. */
 export const networkFiles = ['/etc/hosts', '/etc/resolv.conf'];
 
-/** Prints the two files and what a program can see of its network, each ended by NUL. */
+/** Prints the two files, which of them are mounts, and what a program can see of its network, each ended by NUL. */
 const factsScript = `
 for f in /etc/hosts /etc/resolv.conf; do cat "$f" 2>/dev/null; printf '\\0'; done
+while read -r a b c d point rest; do case $point in /etc/hosts|/etc/resolv.conf) echo "$point";; esac; done </proc/self/mountinfo; printf '\\0'
 for s in all default lo; do cat /proc/sys/net/ipv6/conf/$s/disable_ipv6 2>/dev/null; done; printf '\\0'
 cat /proc/net/if_inet6 2>/dev/null
 while IFS=: read -r name rest; do case $rest in *[0-9]*) echo $name;; esac; done </proc/net/dev
@@ -32,6 +33,8 @@ while read -r address; do echo "$address"; done </proc/net/fib_trie`;
 interface Facts {
   readonly hosts: string;
   readonly resolvConf: string;
+  /** Which of the two the engine mounted. */
+  readonly mounted: string;
   readonly disableIpv6: string;
   readonly rest: string;
 }
@@ -52,7 +55,9 @@ export async function probeBareNetwork(
   if (values.size > 1) return undefined;
   const network = { hosts, resolvConf, ipv6: values.size === 0 ? undefined : values.has('0') };
   const bare = await factsIn(engine, image, network, signal);
-  return bare?.disableIpv6 === disableIpv6 && bare.rest === plain.rest ? network : undefined;
+  // Podman mounts them all the same, and what is mounted cannot be put in.
+  const isBare = bare?.mounted === '';
+  return isBare && bare.disableIpv6 === disableIpv6 && bare.rest === plain.rest ? network : undefined;
 }
 
 async function factsIn(
@@ -77,16 +82,17 @@ async function factsIn(
       { command: ['sh', '-c', factsScript], user: '0' },
       signal,
     );
-    const [hosts, resolvConf, disableIpv6, rest] = stdout.toString('utf8').split('\0');
+    const [hosts, resolvConf, mounted, disableIpv6, rest] = stdout.toString('utf8').split('\0');
     if (
       exitCode !== 0 ||
       hosts === undefined ||
       resolvConf === undefined ||
+      mounted === undefined ||
       disableIpv6 === undefined ||
       !rest
     )
       return undefined;
-    return { hosts, resolvConf, disableIpv6, rest };
+    return { hosts, resolvConf, mounted, disableIpv6, rest };
   } finally {
     await container.remove().catch(async (error: unknown) => {
       await abandonContainer(engine, container.name);

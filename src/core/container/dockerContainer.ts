@@ -1,9 +1,10 @@
+import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import type Docker from 'dockerode';
-import { isEmptyByArchive } from './archiveLook.ts';
+import { isEmptyByArchive, linkOf } from './archiveLook.ts';
 import { engineError, statusCode } from './dockerErrors.ts';
-import type { Change, ContainerDetails, ContainerHandle, ContainerState } from './engine.ts';
+import type { Change, ContainerDetails, ContainerHandle, ContainerState, EngineInfo } from './engine.ts';
 import { execsOf, forgetContainer, freezeApart } from './execStarts.ts';
 import { interact } from './interactiveExec.ts';
 import {
@@ -16,16 +17,24 @@ import {
   type OverlayLayers,
   readLayerFolder,
 } from './overlayLayers.ts';
+import { wasOomKilled } from './podmanOom.ts';
 import { runExec } from './runExec.ts';
 import { readLines, toReadable } from './streams.ts';
 import { takesConnections } from './takesConnections.ts';
-import { readTar } from './tarStream.ts';
+import { readTar, writeTar } from './tarStream.ts';
 import { withSignal } from './withSignal.ts';
 
 const removeAttempts = 5;
+const stopPolls = 100;
+const stopPollMs = 100;
 
-/** A container of one dockerode client. */
-export function dockerContainer(docker: Docker, id: string, name: string): ContainerHandle {
+/** A container of one dockerode client; `product` is asked where engines differ. */
+export function dockerContainer(
+  docker: Docker,
+  id: string,
+  name: string,
+  product: () => Promise<EngineInfo['product']>,
+): ContainerHandle {
   const container = docker.getContainer(id);
   let found: Promise<Storage> | undefined;
   let engineWent = false;
@@ -37,7 +46,7 @@ export function dockerContainer(docker: Docker, id: string, name: string): Conta
     const { layers } = await storage(signal);
     const direct = layers && (await readLayerFolder(layers, path));
     if (direct) return direct;
-    const archive = await getArchive(container, path, signal);
+    const archive = await getArchive(container, path, product, signal);
     return archive && readTar(archive);
   };
   return {
@@ -47,7 +56,7 @@ export function dockerContainer(docker: Docker, id: string, name: string): Conta
     exec: (spec, signal) => runExec(docker, container, spec, signal),
     interact: (spec, signal) => interact(container, spec, signal),
     putArchive: (path, archive, signal) => putArchive(container, path, archive, signal),
-    getArchive: (path, signal) => getArchive(container, path, signal),
+    getArchive: (path, signal) => getArchive(container, path, product, signal),
     readFolder,
     async areEmptyInImage(paths, signal) {
       const { layers, mounts } = await storage(signal);
@@ -61,8 +70,13 @@ export function dockerContainer(docker: Docker, id: string, name: string): Conta
       const { layers } = await storage(signal);
       return layers ? layerChanges(layers, exclude) : changes(container, signal);
     },
-    processes: (signal) => processes(container, signal),
-    state: (signal) => state(container, signal),
+    processes: async (signal) =>
+      processes(container, (await product()) === 'Podman' ? 'pid,args' : '-eo pid,args', signal),
+    async state(signal) {
+      const known = await state(container, signal);
+      if (!known.running || known.oomKilled || (await product()) !== 'Podman') return known;
+      return { ...known, oomKilled: await wasOomKilled(docker, container, signal) };
+    },
     details: (signal) => details(container, signal),
     pause: () =>
       freezeApart(
@@ -71,7 +85,7 @@ export function dockerContainer(docker: Docker, id: string, name: string): Conta
         () => setFrozen(container, true),
       ),
     unpause: () => setFrozen(container, false),
-    kill: () => kill(container),
+    kill: () => kill(container, product),
     remove: async () => {
       await remove(container);
       forgetContainer(id);
@@ -115,10 +129,16 @@ async function putArchive(
 async function getArchive(
   container: Docker.Container,
   path: string,
+  product: () => Promise<EngineInfo['product']>,
   signal?: AbortSignal,
 ): Promise<AsyncIterable<Buffer> | undefined> {
   try {
-    const stream = (await container.getArchive(withSignal({ path }, signal))) as unknown as Readable;
+    const stream = (await container.getArchive(withSignal({ path }, signal))) as unknown as IncomingMessage;
+    const link = linkOf(stream);
+    if (link && (await product()) === 'Podman') {
+      stream.destroy();
+      return writeTar([link]);
+    }
     return guardedStream(stream, `copying ${path} out`, signal);
   } catch (error) {
     if (statusCode(error) === 404) return undefined;
@@ -163,9 +183,14 @@ async function changes(container: Docker.Container, signal?: AbortSignal): Promi
   }
 }
 
-async function processes(container: Docker.Container, signal?: AbortSignal): Promise<string[]> {
+/** Podman lists by its own names of columns; anything else it has run by the container's `ps`, which may be missing or forged. */
+async function processes(
+  container: Docker.Container,
+  columns: string,
+  signal?: AbortSignal,
+): Promise<string[]> {
   try {
-    const top = (await container.top(withSignal({ ps_args: '-eo pid,args' }, signal))) as {
+    const top = (await container.top(withSignal({ ps_args: columns }, signal))) as {
       Processes?: string[][] | null;
     };
     return (top.Processes ?? []).map((row) => row.at(-1) ?? '');
@@ -218,15 +243,31 @@ async function setFrozen(container: Docker.Container, frozen: boolean): Promise<
   }
 }
 
-async function kill(container: Docker.Container): Promise<void> {
+async function kill(
+  container: Docker.Container,
+  product: () => Promise<EngineInfo['product']>,
+): Promise<void> {
   try {
     await container.kill();
   } catch (error) {
     // 404: gone, 409: not running. Podman says 500 for both, and Docker says 500 of one that it could not kill.
     const status = statusCode(error);
-    if (status === 404 || status === 409 || (status === 500 && !(await isRunning(container)))) return;
+    if (status === 404 || status === 409 || (status === 500 && (await isStopped(container, product)))) return;
     throw engineError(error, 'stopping a container');
   }
+}
+
+/** Podman refuses to kill what another call is just killing; what is copied out of it meanwhile is cut short. */
+async function isStopped(
+  container: Docker.Container,
+  product: () => Promise<EngineInfo['product']>,
+): Promise<boolean> {
+  const polls = (await product()) === 'Podman' ? stopPolls : 1;
+  for (let attempt = 1; attempt <= polls; attempt++) {
+    if (!(await isRunning(container))) return true;
+    await delay(stopPollMs);
+  }
+  return false;
 }
 
 async function isRunning(container: Docker.Container): Promise<boolean> {

@@ -2,7 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { statfs } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import type Docker from 'dockerode';
+import { errorMessage } from '#core/base/errors.ts';
 import { followProgress } from './buildProgress.ts';
+import type { Client } from './client.ts';
 import { findCredentials, registryOf } from './credentials.ts';
 import { dockerContainer } from './dockerContainer.ts';
 import { engineError, statusCode } from './dockerErrors.ts';
@@ -13,16 +15,20 @@ import {
   EngineError,
   type EngineInfo,
   type ImageInfo,
+  type LimitName,
   type VolumeMount,
 } from './engine.ts';
+import { readEngineInfo } from './engineInfo.ts';
 import { metadataLabel, noMetadata } from './labels.ts';
 import { toReadable } from './streams.ts';
 
 /** A pull starts only with this much room where the engine keeps its images. */
 const minFreeBytes = 2 * 1024 ** 3;
 
-/** The engine behind one dockerode client. */
-export function dockerEngine(docker: Docker, address: string, env: NodeJS.ProcessEnv): ContainerEngine {
+/** The engine behind one client. */
+export function dockerEngine(client: Client, address: string, env: NodeJS.ProcessEnv): ContainerEngine {
+  const { docker } = client;
+  const product = async (): Promise<EngineInfo['product']> => (await engine.info()).product;
   let known: Promise<EngineInfo> | undefined;
   const engine: ContainerEngine = {
     info() {
@@ -42,13 +48,19 @@ export function dockerEngine(docker: Docker, address: string, env: NodeJS.Proces
     async createContainer(spec, signal) {
       try {
         const created = await docker.createContainer({
-          ...createOptions(spec),
+          ...createOptions(spec, await engine.info()),
           ...(signal ? { abortSignal: signal } : {}),
         });
         if (typeof created.id !== 'string')
           throw new EngineError('other', 'The engine made a container without telling its id.');
-        return dockerContainer(docker, created.id, spec.name);
+        return dockerContainer(docker, created.id, spec.name, product);
       } catch (error) {
+        if (/container-init binary not found/.test(errorMessage(error)))
+          throw new EngineError(
+            'start-failed',
+            'Podman has no init program for containers: install the package "catatonit" where Podman runs.',
+            { cause: error },
+          );
         const missing = statusCode(error) === 404 ? 'image-missing' : 'start-failed';
         throw engineError(error, 'creating a container', missing, signal);
       }
@@ -66,13 +78,13 @@ export function dockerEngine(docker: Docker, address: string, env: NodeJS.Proces
         throw engineError(error, 'listing containers');
       }
     },
-    removeContainer: (id) => dockerContainer(docker, id, id).remove(),
+    removeContainer: (id) => dockerContainer(docker, id, id, product).remove(),
     async findContainer(idOrName, signal) {
       try {
         const { Id, Name } = await docker
           .getContainer(idOrName)
           .inspect({ ...(signal ? { abortSignal: signal } : {}) });
-        return dockerContainer(docker, Id, Name.replace(/^\//, ''));
+        return dockerContainer(docker, Id, Name.replace(/^\//, ''), product);
       } catch (error) {
         if (statusCode(error) === 404) return undefined;
         throw engineError(error, 'looking for a container', 'other', signal);
@@ -100,7 +112,7 @@ export function dockerEngine(docker: Docker, address: string, env: NodeJS.Proces
         if (statusCode(error) !== 404) throw engineError(error, 'removing a volume', 'refused');
       }
     },
-    close: () => undefined,
+    close: () => client.close(),
   };
   return engine;
 }
@@ -108,19 +120,7 @@ export function dockerEngine(docker: Docker, address: string, env: NodeJS.Proces
 async function readInfo(docker: Docker, address: string): Promise<EngineInfo> {
   try {
     const [info, version] = await Promise.all([docker.info(), docker.version()]);
-    if (typeof version.Version !== 'string' || typeof info.NCPU !== 'number')
-      throw new EngineError('unreachable', `What answers at ${address} is no Docker engine.`);
-    return {
-      id: typeof info.ID === 'string' ? info.ID : '',
-      version: version.Version,
-      os: version.Os,
-      arch: version.Arch,
-      cpus: info.NCPU,
-      memoryBytes: info.MemTotal,
-      address,
-      rootDir: info.DockerRootDir,
-      buildKit: Number.parseInt(version.Version, 10) >= 23,
-    };
+    return readEngineInfo(info, version, address);
   } catch (error) {
     throw engineError(error, 'asking for its version', 'unreachable');
   }
@@ -225,7 +225,9 @@ async function claimTag(docker: Docker, made: string, tag: string): Promise<void
   }
 }
 
-function createOptions(spec: ContainerSpec): Docker.ContainerCreateOptions {
+function createOptions(spec: ContainerSpec, engine: EngineInfo): Docker.ContainerCreateOptions {
+  const isLimited = (limit: LimitName): boolean => !engine.unenforced.includes(limit);
+  const memory = spec.memoryMb === null || !isLimited('memory') ? undefined : spec.memoryMb * 1024 * 1024;
   return {
     name: spec.name,
     Image: spec.image,
@@ -236,14 +238,15 @@ function createOptions(spec: ContainerSpec): Docker.ContainerCreateOptions {
     ...(spec.workdir === undefined ? {} : { WorkingDir: spec.workdir }),
     HostConfig: {
       ...networkOptions(spec.network),
-      ...(spec.cpus === null ? {} : { NanoCpus: Math.round(spec.cpus * 1e9) }),
-      ...(spec.memoryMb === null ? {} : { Memory: spec.memoryMb * 1024 * 1024 }),
-      PidsLimit: spec.pidsLimit,
+      ...(spec.cpus === null || !isLimited('cpus') ? {} : { NanoCpus: Math.round(spec.cpus * 1e9) }),
+      ...(memory === undefined ? {} : { Memory: memory }),
+      ...(isLimited('pids') ? { PidsLimit: spec.pidsLimit } : {}),
       IpcMode: 'private',
       // PID 1's output would fill the host's disk; nothing of it is read.
       LogConfig: { Type: 'none', Config: {} },
-      Ulimits: [{ Name: 'core', Soft: 0, Hard: 0 }],
-      ...(spec.noSwap && spec.memoryMb !== null ? { MemorySwap: spec.memoryMb * 1024 * 1024 } : {}),
+      // Podman drops its own configured limits as soon as it is told one.
+      ...(engine.product === 'Podman' ? {} : { Ulimits: [{ Name: 'core', Soft: 0, Hard: 0 }] }),
+      ...(spec.noSwap && memory !== undefined ? { MemorySwap: memory } : {}),
       ...(spec.capabilities ? { CapDrop: ['ALL'], CapAdd: [...spec.capabilities] } : {}),
       ...(spec.noNewPrivileges ? { SecurityOpt: ['no-new-privileges'] } : {}),
       ...(spec.init ? { Init: true } : {}),

@@ -1,4 +1,4 @@
-import { CancelledError, errorCode, errorMessage, isCancellation } from '#core/base/errors.ts';
+import { CancelledError, errorCode, errorMessage, isCancellation, UserError } from '#core/base/errors.ts';
 import { EngineError, type EngineFailure } from './engine.ts';
 
 const gone = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'ERR_STREAM_PREMATURE_CLOSE']);
@@ -28,6 +28,8 @@ export function engineError(
 ): Error {
   if (signal?.aborted || isCancellation(error)) return new CancelledError();
   if (error instanceof EngineError) return error;
+  // What ssh said, in front of any answer.
+  if (error instanceof UserError) return new EngineError('unreachable', error.message, { cause: error });
   const code = errorCode(error) ?? '';
   const text = cleanMessage(errorMessage(error));
   if (/no space left on device/i.test(text))

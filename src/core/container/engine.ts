@@ -10,6 +10,7 @@ import type { TarEntry } from './tarStream.ts';
 export interface EngineInfo {
   /** Tells engines apart; empty where it does not say. */
   readonly id: string;
+  readonly product: 'Docker' | 'Podman';
   readonly version: string;
   /** Go's names: `linux`, `windows`. */
   readonly os: string;
@@ -23,7 +24,16 @@ export interface EngineInfo {
   readonly rootDir: string;
   /** True when the engine itself prefers BuildKit. */
   readonly buildKit: boolean;
+  /** It runs as a user who is not root. */
+  readonly rootless: boolean;
+  /** Of the kernel's control groups; null where it does not say. */
+  readonly cgroup: 1 | 2 | null;
+  /** Limits that it cannot enforce: they are left out of what it is asked. */
+  readonly unenforced: readonly LimitName[];
 }
+
+/** A limit of a container. */
+export type LimitName = 'cpus' | 'memory' | 'pids';
 
 export interface ImageInfo {
   /** `sha256:…` of the configuration. */

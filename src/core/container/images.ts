@@ -90,7 +90,8 @@ async function build(
   const signal = options.signal ? AbortSignal.any([options.signal, deadline]) : deadline;
   const dockerfile = dockerfileFor(await readFile(path.join(plan.context, 'Dockerfile'), 'utf8'));
   const info = await engine.info();
-  const buildKit = info.buildKit || needsBuildKit.test(dockerfile);
+  // Podman's own builder does all that these ask for, and it knows no BuildKit session.
+  const buildKit = info.buildKit || (info.product === 'Docker' && needsBuildKit.test(dockerfile));
   options.log.info(`Building ${tag} from ${plan.context} (${buildKit ? 'BuildKit' : 'classic builder'})`);
   try {
     return await engine.buildImage(

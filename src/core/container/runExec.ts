@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import type Docker from 'dockerode';
-import { CancelledError } from '#core/base/errors.ts';
-import { engineError } from './dockerErrors.ts';
+import { CancelledError, errorMessage } from '#core/base/errors.ts';
+import { engineError, statusCode } from './dockerErrors.ts';
 import type { ExecResult, ExecSpec } from './engine.ts';
 import { forget, startExec } from './execStarts.ts';
 import { readFrames } from './frames.ts';
@@ -46,11 +46,25 @@ export async function runExec(
       execution.start(options),
     )) as unknown as Readable;
   } catch (error) {
+    const refused = asRefusedCommand(error);
+    if (refused && !signal?.aborted) return refused;
     throw engineError(error, doing, 'exec-failed', signal);
   }
   const result = await followExec(docker, execution, stream, spec, doing, signal);
   forget(container.id, execution);
   return result;
+}
+
+/**
+ * A command that cannot be started, for want of its user, file or folder. Docker runs it to exit code 126 with the
+ * reason as its output (docker.md §D); Podman refuses it, and is made to say the same.
+ */
+function asRefusedCommand(error: unknown): ExecResult | undefined {
+  const text = errorMessage(error);
+  const isRefused =
+    statusCode(error) === 500 &&
+    /unable to find user|no matching entries in (?:passwd|group)|OCI runtime/.test(text);
+  return isRefused ? { exitCode: 126, stdout: Buffer.from(text), stderr: Buffer.alloc(0) } : undefined;
 }
 
 async function followExec(

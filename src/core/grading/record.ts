@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { writeFileAtomic } from '#core/base/files.ts';
-import type { Change, EngineInfo, ImageInfo } from '#core/container/engine.ts';
+import type { Change, EngineInfo, ImageInfo, LimitName } from '#core/container/engine.ts';
 import { countTests } from '#core/report/countTests.ts';
 import type { Decision } from '#core/report/decide.ts';
 import type { Mark, Report, Reward } from '#core/report/types.ts';
@@ -18,6 +18,8 @@ export type GradedTask = Pick<Task, 'name' | 'dir' | 'testCaseCount'>;
 
 /** Changed paths kept. */
 const maxChanges = 200;
+
+const limitNames: Readonly<Record<LimitName, string>> = { cpus: 'CPUs', memory: 'memory', pids: 'processes' };
 
 const noReport: Report = { tests: [], state: 'none', notes: [] };
 
@@ -84,7 +86,10 @@ export class GradeRecord {
     const { cpus, memoryMb, pids, clamped } = plan.limits;
     this.evidence({
       mode: plan.mode,
-      engine: { version: engine.version, os: engine.os, arch: engine.arch },
+      engine: {
+        ...{ product: engine.product, version: engine.version, os: engine.os, arch: engine.arch },
+        rootless: engine.rootless,
+      },
       limits: { cpus, memoryMb, pids, clamped },
       ...(plan.image.kind === 'build' ? { environmentId: plan.image.environmentId } : {}),
     });
@@ -101,6 +106,16 @@ export class GradeRecord {
         {
           rule: 'graded-offline',
           message: 'The task allows its verifier a network; it was graded without one.',
+        },
+      ]);
+    const dropped = engine.unenforced.filter(
+      (limit) => !(limit === 'cpus' && cpus === null) && !(limit === 'memory' && memoryMb === null),
+    );
+    if (dropped.length > 0)
+      this.marks([
+        {
+          rule: 'limit-not-enforced',
+          message: `This engine cannot enforce the limit of ${dropped.map((limit) => limitNames[limit]).join(' and of ')}: what ran may have used more.`,
         },
       ]);
     if (clamped.length > 0)

@@ -80,7 +80,14 @@ export interface GradeResult {
 export interface Evidence {
   readonly mode?: string;
   readonly source: SubmissionSource['kind'];
-  readonly engine?: { readonly version: string; readonly os: string; readonly arch: string };
+  readonly engine?: {
+    /** Absent in grades made before other engines than Docker were known. */
+    readonly product?: string;
+    readonly version: string;
+    readonly os: string;
+    readonly arch: string;
+    readonly rootless?: boolean;
+  };
   readonly image?: {
     readonly id: string;
     readonly reference: string;

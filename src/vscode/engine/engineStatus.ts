@@ -78,5 +78,5 @@ const gibibyte = 1024 ** 3;
 /** "Docker 20.10.24 on linux/amd64, 2 CPUs, 7.8 GiB memory, at unix:///…". */
 export function engineLabel(info: EngineInfo): string {
   const memory = (info.memoryBytes / gibibyte).toFixed(1);
-  return `Docker ${info.version} on ${info.os}/${info.arch}, ${info.cpus} CPUs, ${memory} GiB memory, at ${info.address}`;
+  return `${info.product} ${info.version} on ${info.os}/${info.arch}, ${info.cpus} CPUs, ${memory} GiB memory, at ${info.address}`;
 }

@@ -53,7 +53,7 @@ test('an answer that is cut short is an error, not a wait without end', async ()
 test('an engine that goes away in its first answer does not answer', async () => {
   const port = await serve(cutShort);
   await expect(connectEngine({ dockerHost: `tcp://127.0.0.1:${port}`, env: {} })).rejects.toThrow(
-    /^No container engine answers/,
+    /does not answer: tcp/,
   );
 });
 

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { UserError } from '#core/base/errors.ts';
-import { connectEngine } from '#core/container/connect.ts';
+import { connectEngine, listEngines } from '#core/container/connect.ts';
 import { tempFolder } from './tarTools.ts';
 
 let temp: Awaited<ReturnType<typeof tempFolder>>;
@@ -45,8 +45,10 @@ test('an engine that answers is taken', async () => {
 test('the sentence says what was tried, why it failed, and what to do', async () => {
   const missing = `unix://${path.join(temp.dir, 'none.sock')}`;
   const { message, nextStep } = await failure(missing);
-  expect(message).toBe(`No container engine answers: tried ${missing} (no such socket).`);
-  expect(nextStep).toMatch(/^Start Docker .*DOCKER_HOST/);
+  expect(message).toBe(
+    `The container engine of setting e2eSwe.dockerHost does not answer: ${missing} (no such socket).`,
+  );
+  expect(nextStep).toMatch(/^Start it, or choose another engine/);
 });
 
 test('a file that is no socket, a port where nothing listens, and a server that is no engine', async () => {
@@ -83,6 +85,51 @@ test('all the usual places are tried and named', async () => {
   const env = { HOME: temp.dir, XDG_RUNTIME_DIR: temp.dir };
   const error = await connectEngine({ env, dockerHost: '' }).catch((e: unknown) => e);
   // A machine with an engine at its usual place answers; then there is nothing to name.
-  if (error instanceof UserError) expect(error.message.match(/unix:\/\//g)).toHaveLength(3);
+  if (error instanceof UserError) expect(error.message).toContain(`${temp.dir}/podman/podman.sock`);
   else expect(error).toHaveProperty('info');
+});
+
+test('what was chosen is never replaced by an engine that answers elsewhere', async () => {
+  const rootless = path.join(temp.dir, 'docker.sock');
+  const server = createServer((_, response) => response.end('OK'));
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(rootless, resolve));
+  const missing = `unix://${path.join(temp.dir, 'none.sock')}`;
+  const env = { HOME: temp.dir, XDG_RUNTIME_DIR: temp.dir };
+  await expect(connectEngine({ env: { ...env, DOCKER_HOST: missing } })).rejects.toThrow(
+    `The container engine of DOCKER_HOST does not answer: ${missing}`,
+  );
+  await expect(connectEngine({ env: { ...env, DOCKER_CONTEXT: 'gone' } })).rejects.toThrow(
+    'has no context "gone"',
+  );
+});
+
+test("the process's own DOCKER_HOST does not win over what we were told", async () => {
+  const address = await answering(200, 'OK');
+  const before = process.env.DOCKER_HOST;
+  process.env.DOCKER_HOST = 'tcp://127.0.0.1:1';
+  try {
+    const socket = path.join(temp.dir, 'own.sock');
+    const server = createServer((_, response) => response.end('OK'));
+    servers.push(server);
+    await new Promise<void>((resolve) => server.listen(socket, resolve));
+    for (const dockerHost of [address, `unix://${socket}`])
+      (await connectEngine({ env: {}, dockerHost })).close();
+    expect(process.env.DOCKER_HOST).toBe('tcp://127.0.0.1:1');
+  } finally {
+    if (before === undefined) delete process.env.DOCKER_HOST;
+    else process.env.DOCKER_HOST = before;
+  }
+});
+
+test('the list has every place, what answered there or why nothing did, and what is in use', async () => {
+  const address = await answering(200, 'OK');
+  const missing = `unix://${path.join(temp.dir, 'none.sock')}`;
+  const env = { HOME: temp.dir, DOCKER_HOST: missing };
+  const [setting, variable, ...usual] = await listEngines({ env, dockerHost: address });
+  expect(setting).toMatchObject({ name: 'setting e2eSwe.dockerHost', address, inUse: true });
+  expect(setting?.problem).toContain('no Docker engine');
+  expect(variable).toMatchObject({ name: 'DOCKER_HOST', inUse: false, problem: 'no such socket' });
+  expect(usual.length).toBeGreaterThan(3);
+  expect(usual.every(({ inUse }) => !inUse)).toBe(true);
 });

@@ -1,73 +1,110 @@
 import { describe, expect, test } from 'vitest';
 import { UserError } from '#core/base/errors.ts';
-import { resolveEndpoints } from '#core/container/endpoint.ts';
+import { parseAddress } from '#core/container/endpoint.ts';
+import { machine } from './machine.ts';
 
-const home = '/home/someone';
-
-function addresses(options: Partial<Parameters<typeof resolveEndpoints>[0]>): string[] {
-  return resolveEndpoints({ env: { HOME: home }, platform: 'linux', ...options }).map(
-    ({ address }) => address,
-  );
-}
-
-test.each<[platform: NodeJS.Platform, env: NodeJS.ProcessEnv, expected: readonly string[]]>([
-  ['linux', { HOME: home }, ['unix:///var/run/docker.sock', `unix://${home}/.docker/run/docker.sock`]],
-  [
-    'linux',
-    { HOME: home, XDG_RUNTIME_DIR: '/run/user/1000' },
+describe('what an address becomes', () => {
+  test.each<[address: string, env: NodeJS.ProcessEnv, transport: object]>([
+    ['unix:///run/x.sock', {}, { kind: 'socket', path: '/run/x.sock' }],
+    ['unix://', {}, { kind: 'socket', path: '/var/run/docker.sock' }],
+    ['tcp://host:2375', {}, { kind: 'tcp', host: 'host', port: '2375' }],
+    ['tcp://host', {}, { kind: 'tcp', host: 'host', port: '2375' }],
+    ['http://host:99', {}, { kind: 'tcp', host: 'host', port: '99' }],
+    ['http://host:80', {}, { kind: 'tcp', host: 'host', port: '80' }],
+    ['host:2375', {}, { kind: 'tcp', host: 'host', port: '2375' }],
+    ['tcp://[::1]:2375', {}, { kind: 'tcp', host: '::1', port: '2375' }],
+    ['tcp://host:2376', {}, { kind: 'tcp', host: 'host', port: '2376', tls: { verify: true } }],
+    ['https://host', {}, { kind: 'tcp', host: 'host', port: '2376', tls: { verify: true } }],
     [
-      'unix:///var/run/docker.sock',
-      'unix:///run/user/1000/docker.sock',
-      `unix://${home}/.docker/run/docker.sock`,
+      'tcp://host',
+      { DOCKER_TLS_VERIFY: '1' },
+      { kind: 'tcp', host: 'host', port: '2376', tls: { verify: true } },
     ],
-  ],
-  ['darwin', { HOME: home }, ['unix:///var/run/docker.sock', `unix://${home}/.docker/run/docker.sock`]],
-  ['win32', {}, ['npipe:////./pipe/docker_engine']],
-])('the usual places on %s with %j', (platform, env, expected) => {
-  expect(addresses({ platform, env })).toEqual(expected);
-});
-
-test.each<[NodeJS.Platform]>([['linux'], ['darwin'], ['win32']])(
-  'a chosen address is the only one, on %s',
-  (platform) => {
-    expect(addresses({ platform, dockerHost: 'tcp://a:1', env: { DOCKER_HOST: 'tcp://b:2' } })).toEqual([
-      'tcp://a:1',
-    ]);
-    expect(addresses({ platform, dockerHost: '  ', env: { DOCKER_HOST: ' tcp://b:2 ' } })).toEqual([
-      'tcp://b:2',
-    ]);
-  },
-);
-
-describe('what the address becomes', () => {
-  test.each<[address: string, env: NodeJS.ProcessEnv, options: Readonly<Record<string, unknown>>]>([
-    ['unix:///run/x.sock', {}, { socketPath: '/run/x.sock' }],
-    ['npipe:////./pipe/docker_engine', {}, { socketPath: '//./pipe/docker_engine' }],
-    ['tcp://host:2375', {}, { host: 'host', port: '2375', protocol: 'http' }],
-    ['tcp://host', {}, { host: 'host', port: '2375', protocol: 'http' }],
-    ['http://host:99', {}, { host: 'host', port: '99', protocol: 'http' }],
-    ['host:2375', {}, { host: 'host', port: '2375', protocol: 'http' }],
-    ['tcp://host:2376', {}, { host: 'host', port: '2376', protocol: 'https' }],
-    ['https://host', {}, { host: 'host', port: '2376', protocol: 'https' }],
-    ['tcp://host:9', { DOCKER_TLS_VERIFY: '1' }, { host: 'host', port: '9', protocol: 'https' }],
-    ['tcp://host:9', { DOCKER_TLS_VERIFY: 'yes' }, { host: 'host', port: '9', protocol: 'https' }],
-    ['tcp://host:9', { DOCKER_TLS_VERIFY: '' }, { host: 'host', port: '9', protocol: 'http' }],
-    ['tcp://[::1]:2375', {}, { host: '::1', port: '2375', protocol: 'http' }],
-  ])('%s with %j', (address, env, options) => {
-    const [endpoint] = resolveEndpoints({
-      dockerHost: address,
-      env: { HOME: '/none', ...env },
-      platform: 'linux',
-    });
-    expect(endpoint?.options).toEqual(options);
+    [
+      'tcp://host:9',
+      { DOCKER_TLS_VERIFY: '0' },
+      { kind: 'tcp', host: 'host', port: '9', tls: { verify: true } },
+    ],
+    ['tcp://host:9', { DOCKER_TLS_VERIFY: '' }, { kind: 'tcp', host: 'host', port: '9' }],
+    ['tcp://host:9', { DOCKER_TLS: '1' }, { kind: 'tcp', host: 'host', port: '9', tls: { verify: false } }],
+    [
+      'tcp://host:9',
+      { DOCKER_TLS: '1', DOCKER_TLS_VERIFY: '1' },
+      { kind: 'tcp', host: 'host', port: '9', tls: { verify: true } },
+    ],
+    ['ssh://host', {}, { kind: 'ssh', host: 'host' }],
+    ['ssh://me@host:2222', {}, { kind: 'ssh', user: 'me', host: 'host', port: '2222' }],
+    ['ssh://me@host:80/', {}, { kind: 'ssh', user: 'me', host: 'host', port: '80' }],
+    ['ssh://host/run/my%20own.sock', {}, { kind: 'ssh', host: 'host', socket: '/run/my own.sock' }],
+    ['ssh://me@[::1]/run/d.sock', {}, { kind: 'ssh', user: 'me', host: '::1', socket: '/run/d.sock' }],
+  ])('%s with %j', (address, env, transport) => {
+    expect(parseAddress(address, 'DOCKER_HOST', machine({ env }))).toEqual(transport);
   });
 
-  test.each(['ssh://user@host', 'fd://', 'tcp://', 'tcp://a b:1', 'ftp://x'])(
-    '%s cannot be used, and it says so',
-    (address) => {
-      const attempt = (): unknown => resolveEndpoints({ dockerHost: address, env: {}, platform: 'linux' });
-      expect(attempt).toThrow(UserError);
-      expect(attempt).toThrow(address);
-    },
-  );
+  test.each<[address: string, parsed: string]>([
+    ['npipe:////./pipe/docker_engine', '//./pipe/docker_engine'],
+    ['npipe://\\\\.\\pipe\\docker_engine', '//./pipe/docker_engine'],
+    ['npipe://', '//./pipe/docker_engine'],
+  ])('%s on Windows', (address, path) => {
+    expect(parseAddress(address, 'DOCKER_HOST', machine({ platform: 'win32' }))).toEqual({
+      kind: 'socket',
+      path,
+    });
+  });
+
+  test.each<[address: string, on: Parameters<typeof machine>[0], says: RegExp, next: RegExp]>([
+    ['fd://', {}, /"fd" is no kind of engine address/, /unix:\/\//],
+    ['ftp://x', {}, /"ftp" is no kind/, /unix:\/\//],
+    ['tcp://', {}, /names no host/, /tcp:/],
+    ['tcp://a b:1', {}, /names no host/, /tcp:/],
+    ['ssh://', {}, /names no host/, /ssh:/],
+    ['ssh://me:secret@host', {}, /holds a password/, /use a key/],
+    ['ssh://host/run/x?y=1', {}, /behind its path/, /ssh:/],
+    ['ssh://-oProxyCommand=x@host', {}, /for an option/, /ssh:/],
+    ['ssh://-host', {}, /for an option/, /ssh:/],
+    ['npipe:////./pipe/docker_engine', {}, /named pipes are of Windows/, /unix:/],
+    [
+      'npipe:////./pipe/docker_engine',
+      { env: { WSL_DISTRO_NAME: 'Debian' } },
+      /of Windows/,
+      /WSL integration/,
+    ],
+    ['unix:///var/run/docker.sock', { platform: 'win32' }, /Windows has no such/, /npipe:/],
+  ])('%s with %j cannot be used, and it says why', (address, on, says, next) => {
+    let thrown: unknown;
+    try {
+      parseAddress(address, 'the origin', machine(on));
+    } catch (error) {
+      thrown = error;
+    }
+    expect(thrown).toBeInstanceOf(UserError);
+    const { message, nextStep } = thrown as UserError;
+    expect(message).toContain(`"${address}" (the origin)`);
+    expect(message).toMatch(says);
+    expect(nextStep).toMatch(next);
+  });
+});
+
+describe('certificates', () => {
+  const pems = (folder: string, ...names: string[]): Record<string, string> =>
+    Object.fromEntries(names.map((name) => [`${folder}/${name}.pem`, name]));
+  const read = (env: NodeJS.ProcessEnv, files: Record<string, string>): unknown =>
+    parseAddress('tcp://h', 'DOCKER_HOST', machine({ env: { DOCKER_TLS_VERIFY: '1', ...env }, files }));
+
+  test.each<[string, NodeJS.ProcessEnv, Record<string, string>]>([
+    ['of DOCKER_CERT_PATH', { DOCKER_CERT_PATH: '/certs' }, pems('/certs', 'ca', 'cert', 'key')],
+    ["of the docker command's folder", {}, pems('/home/me/.docker', 'ca', 'cert', 'key')],
+    ['of DOCKER_CONFIG', { DOCKER_CONFIG: '/cfg' }, pems('/cfg', 'ca', 'cert', 'key')],
+  ])('%s', (_, env, files) => {
+    expect(read(env, files)).toMatchObject({
+      tls: { ca: Buffer.from('ca'), cert: Buffer.from('cert'), key: Buffer.from('key'), verify: true },
+    });
+  });
+
+  test('a file that is missing where one was named is told', () => {
+    expect(() => read({ DOCKER_CERT_PATH: '/certs' }, {})).toThrow('/certs/ca.pem (DOCKER_CERT_PATH)');
+    expect(() => read({}, pems('/home/me/.docker', 'ca', 'cert'))).toThrow('key.pem');
+    expect(() => read({}, pems('/home/me/.docker', 'ca', 'key'))).toThrow('cert.pem');
+    expect(read({}, {})).toEqual({ kind: 'tcp', host: 'h', port: '2376', tls: { verify: true } });
+  });
 });
