@@ -1,6 +1,7 @@
 import { attemptCommand } from './cli/attempt.ts';
 import { cleanCommand } from './cli/clean.ts';
 import { type CliContext, exitCodes, reportFailure, UsageError } from './cli/context.ts';
+import { enginesCommand } from './cli/engines.ts';
 import { gradeCommand } from './cli/grade.ts';
 import { harborCheckCommand } from './cli/harborCheck.ts';
 import { prepareCommand } from './cli/prepare.ts';
@@ -14,6 +15,7 @@ const commands: Readonly<Record<string, (args: string[], context: CliContext) =>
   attempt: attemptCommand,
   'harbor-check': harborCheckCommand,
   prepare: prepareCommand,
+  engines: enginesCommand,
   clean: cleanCommand,
 };
 

@@ -2,8 +2,9 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundleHostSuite } from './hostSuite.mjs';
 import { npmCommand, npmEnv } from './npm.mjs';
+import { sshd } from './otherEngines.mjs';
 import { ROOT } from './paths.mjs';
-import { findRegistry } from './registry.mjs';
+import { registry } from './registry.mjs';
 import { failedOne, passedOne, readResults } from './results.mjs';
 import { runGroup } from './run.mjs';
 
@@ -21,7 +22,7 @@ export const GROUPS = {
   check: { needs: () => [], built: false, run: runCheck },
   unit: { needs: () => [], built: false, run: (context) => runVitest('unit', ['core', 'adapters'], context) },
   docker: {
-    needs: () => ['engine', 'baseImage', 'registry'],
+    needs: () => ['engine', 'baseImage', 'registry', 'sshd', 'podman'],
     built: true,
     run: runDocker,
   },
@@ -39,10 +40,11 @@ export const GROUPS = {
 };
 
 async function runDocker({ env, ...context }) {
-  const registry = findRegistry();
+  const programs = { E2E_SWE_REGISTRY: registry.find(), E2E_SWE_SSHD: sshd.find() };
+  const found = Object.fromEntries(Object.entries(programs).filter(([, program]) => program));
   return runVitest('docker', ['docker'], {
     ...context,
-    env: { ...env, ...(registry ? { E2E_SWE_REGISTRY: registry } : {}) },
+    env: { ...env, ...found },
   });
 }
 

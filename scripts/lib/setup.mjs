@@ -4,13 +4,16 @@ import { askConsent } from './consent.mjs';
 import { planEditorHost } from './editorHost.mjs';
 import { planEngine } from './engine.mjs';
 import { sayError, step } from './log.mjs';
-import { planRegistry } from './registry.mjs';
+import { planPodman, sshd } from './otherEngines.mjs';
+import { registry } from './registry.mjs';
 
 /** What can be set up, in the order in which it is done. */
 const PLANNERS = {
   engine: planEngine,
   baseImage: planBaseImage,
-  registry: planRegistry,
+  registry: registry.plan,
+  sshd: sshd.plan,
+  podman: planPodman,
   chromium: planChromium,
   editorHost: planEditorHost,
 };

@@ -46,6 +46,10 @@ export const usage = `e2e-swe: build and judge whole repositories from a spec
   e2e-swe prepare TASK
       Build or pull the task's image, so that the first grade starts at once.
 
+  e2e-swe engines [--json]
+      List where a container engine may answer, what answers there or why nothing does; * marks the one in use.
+      One is chosen by $DOCKER_HOST (unix://, tcp://, ssh://, npipe://) or by the docker command's context.
+
   e2e-swe clean
       Remove what dead runs left in the engine, and kept containers.
 

@@ -29,25 +29,32 @@ export class Lab {
   readonly dir: string;
   readonly engine: ContainerEngine;
   readonly messages: string[] = [];
+  readonly #env: NodeJS.ProcessEnv;
   readonly #images = new Set<string>();
   #made = 0;
 
-  private constructor(dir: string, engine: ContainerEngine) {
+  private constructor(dir: string, engine: ContainerEngine, env: NodeJS.ProcessEnv) {
     this.dir = dir;
     this.engine = engine;
+    this.#env = env;
   }
 
-  /** On the machine's engine, or on the one at an address. */
-  static async open(dockerHost?: string): Promise<Lab> {
-    const engine = await connectEngine({ dockerHost, env: process.env });
-    return new Lab(await mkdtemp(path.join(tmpdir(), 'e2e-swe-docker-')), engine);
+  /** On the engine that `env` names, or on the one at an address; `commandEnv` names it to the docker command. */
+  static async open(
+    dockerHost?: string,
+    env: NodeJS.ProcessEnv = process.env,
+    commandEnv: NodeJS.ProcessEnv = process.env,
+  ): Promise<Lab> {
+    const engine = await connectEngine({ dockerHost, env });
+    return new Lab(await mkdtemp(path.join(tmpdir(), 'e2e-swe-docker-')), engine, commandEnv);
   }
 
   /** Removes what was made, and asserts that this process left no grade container. */
   async dispose(): Promise<void> {
     const left = await this.ownContainers();
     for (const { id } of left) await this.engine.removeContainer(id);
-    for (const image of this.#images) docker(['image', 'rm', '-f', image], { allowFailure: true });
+    for (const image of this.#images)
+      docker(['image', 'rm', '-f', image], { allowFailure: true, env: this.#env });
     this.engine.close();
     await rm(this.dir, { recursive: true, force: true });
     expect(left.map(({ name }) => name)).toEqual([]);

@@ -123,10 +123,16 @@ function describe(error: unknown, transport: Transport): string {
         : 'it hung up';
   }
   if (/^(?:CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|ERR_TLS_|ERR_SSL_|EPROTO)/.test(code))
-    return `TLS fails: ${errorMessage(error)}`;
+    return `TLS fails: ${tlsReason(errorMessage(error))}`;
   if (/HTTP request to an HTTPS server/i.test(errorMessage(error)))
     return 'it wants TLS: set DOCKER_TLS_VERIFY, or use a context of the docker command';
-  return error instanceof Error && error.name === 'AbortError' ? late : errorMessage(error);
+  const isLate = error instanceof Error && ['AbortError', 'TimeoutError'].includes(error.name);
+  return isLate ? late : errorMessage(error);
+}
+
+/** OpenSSL wraps its reason: "805C…:error:0A00045C:SSL routines:ssl3_read_bytes:tlsv13 alert certificate required:…". */
+function tlsReason(message: string): string {
+  return /SSL routines:\w*:([^:]+)/.exec(message)?.[1] ?? message;
 }
 
 function deniedStep(error: unknown): { nextStep?: string } {

@@ -42,15 +42,6 @@ export class SshAgent extends Agent {
     return connection;
   }
 
-  override keepSocketAlive(socket: Duplex): boolean {
-    if (socket instanceof SshConnection) socket.rest();
-    return true;
-  }
-
-  override reuseSocket(socket: Duplex): void {
-    if (socket instanceof SshConnection) socket.wake();
-  }
-
   override destroy(): void {
     super.destroy();
     for (const connection of this.#open) connection.destroy();
@@ -131,15 +122,18 @@ class SshConnection extends Duplex {
     done(error);
   }
 
-  /** Unused: ends after a while, and holds up no process that has nothing else to do. */
-  rest(): void {
+  /** The agent lets go of it: unused it ends after a while, and holds up no process that has nothing else to do. */
+  unref(): this {
     this.#idle = setTimeout(() => this.destroy(), idleMs).unref();
     for (const part of this.#parts()) part.unref();
+    return this;
   }
 
-  wake(): void {
+  /** The agent takes it for the next call. */
+  ref(): this {
     clearTimeout(this.#idle);
     for (const part of this.#parts()) part.ref();
+    return this;
   }
 
   #parts(): { ref(): unknown; unref(): unknown }[] {
@@ -147,7 +141,7 @@ class SshConnection extends Duplex {
     return [this.#child, ...([stdin, stdout, stderr] as unknown as Socket[])];
   }
 
-  // Of a socket, what Node's client calls.
+  // More of a socket that Node's client calls.
   setTimeout(): this {
     return this;
   }
@@ -155,12 +149,6 @@ class SshConnection extends Duplex {
     return this;
   }
   setKeepAlive(): this {
-    return this;
-  }
-  ref(): this {
-    return this;
-  }
-  unref(): this {
     return this;
   }
 }
