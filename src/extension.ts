@@ -5,6 +5,7 @@ import { createAttempts } from '#vscode/attempts/joinAttempts.ts';
 import { addCorpus } from '#vscode/commands/addCorpus.ts';
 import { cancelGrade } from '#vscode/commands/cancelGrade.ts';
 import { checkEngine } from '#vscode/commands/checkEngine.ts';
+import { chooseEngine } from '#vscode/commands/chooseEngine.ts';
 import { grade } from '#vscode/commands/grade.ts';
 import { gradeEmpty } from '#vscode/commands/gradeEmpty.ts';
 import { gradeSolution } from '#vscode/commands/gradeSolution.ts';
@@ -25,7 +26,14 @@ import { EngineStatus } from '#vscode/engine/engineStatus.ts';
 import { GradeIndex } from '#vscode/grades/gradeIndex.ts';
 import { KeptIndex } from '#vscode/grades/keptIndex.ts';
 import { GradeQueue } from '#vscode/grading/gradeQueue.ts';
-import { createConnect, createGrader, createKept, gradeStore, taskReader } from '#vscode/joinCore.ts';
+import {
+  createConnect,
+  createGrader,
+  createKept,
+  gradeStore,
+  listEngines,
+  taskReader,
+} from '#vscode/joinCore.ts';
 import { createNotifier } from '#vscode/notify.ts';
 import { corporaSetting } from '#vscode/settings/corpora.ts';
 import { showBundledTasksSetting } from '#vscode/settings/showBundledTasks.ts';
@@ -81,6 +89,8 @@ export function activate(context: vscode.ExtensionContext): TestApi | undefined 
     revealTask: view.revealTask,
   };
   const rerun = gradeAgain(grading);
+  const choosing = (): unknown => vscode.commands.executeCommand('e2eSwe.chooseEngine');
+  const checking = checkEngine({ engine, notifier, showLog, chooseEngine: choosing });
   const workspace = own(registerWorkspace({ ...grading, reader: taskReader }));
   stop = () => Promise.all([queue.stop(), workspace.stop()]);
 
@@ -100,7 +110,8 @@ export function activate(context: vscode.ExtensionContext): TestApi | undefined 
         'e2eSwe.gradeEmpty': gradeEmpty(grading),
         'e2eSwe.cancelGrade': cancelGrade({ queue, notifier }),
         'e2eSwe.harborCheck': harborCheck({ ...grading, engine }),
-        'e2eSwe.checkEngine': checkEngine({ engine, notifier, showLog }),
+        'e2eSwe.checkEngine': checking,
+        'e2eSwe.chooseEngine': chooseEngine({ listEngines, checkEngine: checking }),
         'e2eSwe.openSettings': openSettings(context.extension.id),
         'e2eSwe.showLog': showLogCommand({ showLog }),
       },

@@ -4,6 +4,7 @@
  */
 import { errorMessage, UserError } from '#core/base/errors.ts';
 import type { Log } from '#core/base/log.ts';
+import type { EngineChoice } from '#core/container/connect.ts';
 import { type ContainerEngine, EngineError } from '#core/container/engine.ts';
 import type { EngineStatus } from './engine/engineStatus.ts';
 import { askForHostVariables } from './grading/askForHostVariables.ts';
@@ -41,7 +42,7 @@ export function gradeStore(storeDir: () => string): GradeStore {
 }
 
 /**
- * Connects to the engine that the setting, the environment or the default socket names. The first time in a window,
+ * Connects to the engine that the setting, the environment, the docker command's context or a usual place names. The first time in a window,
  * grade containers that a dead window or command left behind are removed, in the background.
  */
 export function createConnect(log: Log): () => Promise<ContainerEngine> {
@@ -53,6 +54,12 @@ export function createConnect(log: Log): () => Promise<ContainerEngine> {
     swept = true;
     return engine;
   };
+}
+
+/** Asks every place where an engine may answer. */
+export async function listEngines(): Promise<readonly EngineChoice[]> {
+  const { listEngines: list } = await import('#core/container/connect.ts');
+  return list({ dockerHost: dockerHostSetting.get() || undefined, env: process.env });
 }
 
 async function sweep(engine: ContainerEngine, log: Log): Promise<void> {

@@ -227,16 +227,17 @@ test('the engine check shows what answers, or what was tried and the next step',
     unenforced: [],
   });
   const there = new EngineStatus(async () => ({ info, close: () => void closed++ }), nullLog);
-  await checkEngine({ ...world, engine: there })();
+  const chooseEngine = (): void => undefined;
+  await checkEngine({ ...world, engine: there, chooseEngine })();
   const missing = new EngineStatus(
     () =>
       Promise.reject(new UserError('No container engine answers: tried x.', { nextStep: 'Start Docker.' })),
     nullLog,
   );
-  await checkEngine({ ...world, engine: missing })();
+  await checkEngine({ ...world, engine: missing, chooseEngine })();
   expect(fake.messages).toEqual([
-    'info: The container engine answers: Docker 28.0 on linux/amd64, 2 CPUs, 8.0 GiB memory, at unix:///run/docker.sock.',
-    'error: No container engine answers: tried x. Start Docker. [Show log]',
+    'info: The container engine answers: Docker 28.0 on linux/amd64, 2 CPUs, 8.0 GiB memory, at unix:///run/docker.sock. [Choose engine]',
+    'error: No container engine answers: tried x. Start Docker. [Choose engine, Show log]',
   ]);
   expect([closed, there.state.kind, missing.state.kind]).toEqual([1, 'ready', 'missing']);
 });

@@ -310,7 +310,8 @@ export const window = {
   showInformationMessage: message('info'),
   showWarningMessage: message('warning'),
   showErrorMessage: message('error'),
-  showQuickPick: async (items: readonly { label: string }[]) => {
+  showQuickPick: async (given: readonly { label: string }[] | Promise<readonly { label: string }[]>) => {
+    const items = await given;
     fake.offered.push(items.map((item) => item.label));
     const pick = fake.picks.shift();
     return typeof pick === 'string' ? items.find((item) => item.label.includes(pick)) : pick?.(items);

@@ -120,6 +120,30 @@ suite('Tasks view', () => {
     assert.match(lastNotification(api), /^info: The container engine answers: Docker \d+\.\d+.* on linux\//);
   });
 
+  test('e2eSwe.chooseEngine makes the engine that answers the setting', async () => {
+    const configuration = (): vscode.WorkspaceConfiguration => vscode.workspace.getConfiguration('e2eSwe');
+    await configuration().update(
+      'dockerHost',
+      'unix:///nowhere/docker.sock',
+      vscode.ConfigurationTarget.Global,
+    );
+    try {
+      const choosing = vscode.commands.executeCommand('e2eSwe.chooseEngine');
+      // The first of the list is the first that answers.
+      await acceptQuickPick(
+        'the setting is another',
+        () => configuration().get<string>('dockerHost') !== 'unix:///nowhere/docker.sock',
+      );
+      await choosing;
+      assert.match(configuration().get<string>('dockerHost') ?? '', /:\/\//);
+      assert.match(lastNotification(api), /^info: The container engine answers/);
+    } finally {
+      await configuration().update('dockerHost', undefined, vscode.ConfigurationTarget.Global);
+    }
+    await vscode.commands.executeCommand('e2eSwe.checkEngine');
+    assert.equal(api.view.message, undefined);
+  });
+
   test('e2eSwe.checkEngine says what was tried, and so does the view', async () => {
     const configuration = vscode.workspace.getConfiguration('e2eSwe');
     await configuration.update(

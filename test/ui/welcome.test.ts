@@ -32,6 +32,22 @@ test('Retry tells what was tried', async () => {
   await workbench.screenshot('welcome-retry');
 });
 
+test('the engines to choose from, each with its version or why it does not answer', async () => {
+  await clearNotifications(workbench);
+  await workbench.page.getByRole('button', { name: 'Choose engine' }).first().click();
+  const list = workbench.page.locator('.quick-input-list .monaco-list-row');
+  await list
+    .filter({ hasText: /(Docker|Podman) \d/ })
+    .first()
+    .waitFor({ timeout: 30_000 });
+  await list
+    .filter({ hasText: /nowhere.*no such socket/ })
+    .first()
+    .waitFor();
+  await workbench.screenshot('choose-engine');
+  await workbench.page.keyboard.press('Escape');
+});
+
 test('with tasks, what was tried stands above them', async () => {
   await workbench.page.getByRole('button', { name: 'Add folder of tasks' }).click();
   const input = workbench.page.locator('.quick-input-widget:visible input').first();

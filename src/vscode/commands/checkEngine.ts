@@ -7,16 +7,19 @@ export interface CheckEngineDeps {
   readonly engine: EngineStatus<Engine>;
   readonly notifier: Notifier;
   readonly showLog: () => void;
+  readonly chooseEngine: () => unknown;
 }
 
 /** Asks the engine now and says what answered, or what was tried. */
-export function checkEngine({ engine, notifier, showLog }: CheckEngineDeps): CommandHandler {
+export function checkEngine({ engine, notifier, showLog, chooseEngine }: CheckEngineDeps): CommandHandler {
   return async () => {
     const state = await engine.check();
-    if (state.kind === 'ready') notifier.info(`The container engine answers: ${engineLabel(state.info)}.`);
+    const choose = { title: 'Choose engine', run: chooseEngine };
+    if (state.kind === 'ready')
+      notifier.info(`The container engine answers: ${engineLabel(state.info)}.`, choose);
     if (state.kind === 'missing') {
       const message = [state.message, state.nextStep].filter(Boolean).join(' ');
-      notifier.error(message, { title: 'Show log', run: showLog });
+      notifier.error(message, choose, { title: 'Show log', run: showLog });
     }
   };
 }

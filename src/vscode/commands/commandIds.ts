@@ -36,6 +36,7 @@ export const commandIds = [
   'e2eSwe.checkBridges',
   'e2eSwe.closeWorkspace',
   'e2eSwe.checkEngine',
+  'e2eSwe.chooseEngine',
   'e2eSwe.openSettings',
   'e2eSwe.showLog',
 ] as const;

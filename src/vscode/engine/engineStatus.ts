@@ -77,6 +77,10 @@ const gibibyte = 1024 ** 3;
 
 /** "Docker 20.10.24 on linux/amd64, 2 CPUs, 7.8 GiB memory, at unix:///…". */
 export function engineLabel(info: EngineInfo): string {
-  const memory = (info.memoryBytes / gibibyte).toFixed(1);
-  return `${info.product} ${info.version} on ${info.os}/${info.arch}, ${info.cpus} CPUs, ${memory} GiB memory, at ${info.address}`;
+  return `${info.product} ${info.version} on ${info.os}/${info.arch}, ${info.cpus} CPUs, ${memoryLabel(info)} memory, at ${info.address}`;
+}
+
+/** "7.8 GiB". */
+export function memoryLabel({ memoryBytes }: Pick<EngineInfo, 'memoryBytes'>): string {
+  return `${(memoryBytes / gibibyte).toFixed(1)} GiB`;
 }
