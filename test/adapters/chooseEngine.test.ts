@@ -44,7 +44,7 @@ test('every engine is shown with its version, or with why it does not answer', (
     'Without a choice',
     expect.stringContaining('Find one automatically'),
     'Not answering',
-    '$(error) Docker context "work" | ssh://me@work | In use · work refuses the log-in by ssh (Permission denied). · Make "ssh me@work" work without a password.',
+    '$(error) Docker context "work" | ssh://me@work | Chosen · work refuses the log-in by ssh (Permission denied). · Make "ssh me@work" work without a password.',
   ]);
   expect(engineItems([{ ...podman, inUse: true }])[1]?.label).toBe('$(check) Podman 4.9.3');
   expect(engineItems([])).toHaveLength(2);

@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import type Docker from 'dockerode';
 import { engineError, statusCode } from './dockerErrors.ts';
 import { toBinary } from './tarHeader.ts';
-import { noBody, readTar, type TarEntry } from './tarStream.ts';
+import { noBody, readTar, type TarEntry, writeTar } from './tarStream.ts';
 import { withSignal } from './withSignal.ts';
 
 /** Go's `os.FileMode` bits of a folder and of a link, as the engine tells them in a path's stat. */
@@ -43,6 +43,27 @@ export function linkOf(answer: Pick<IncomingMessage, 'headers'>): TarEntry | und
     },
     body: noBody,
   };
+}
+
+/**
+ * An archive whose names start with the path's last component. Podman's, of a volume in a container that is frozen or
+ * stopped, start with a slash and leave that component out.
+ */
+export function namedArchive(archive: AsyncIterable<Buffer>, target: string): AsyncIterable<Buffer> {
+  const base = toBinary(target.split('/').filter(Boolean).at(-1) ?? '');
+  const below = (name: string): string => [base, name.replace(/^\/+/, '')].filter(Boolean).join('/');
+  async function* entries(): AsyncGenerator<TarEntry> {
+    let isNameless: boolean | undefined;
+    for await (const { header, body } of readTar(archive)) {
+      isNameless ??= /^\/*$/.test(header.name) && base !== '';
+      if (!isNameless) yield { header, body };
+      else {
+        const linkName = header.type === 'hardlink' ? below(header.linkName) : header.linkName;
+        yield { header: { ...header, name: below(header.name), linkName }, body };
+      }
+    }
+  }
+  return writeTar(entries());
 }
 
 /**

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import type Docker from 'dockerode';
-import { isEmptyByArchive, linkOf } from './archiveLook.ts';
+import { isEmptyByArchive, linkOf, namedArchive } from './archiveLook.ts';
 import { engineError, statusCode } from './dockerErrors.ts';
 import type { Change, ContainerDetails, ContainerHandle, ContainerState, EngineInfo } from './engine.ts';
 import { execsOf, forgetContainer, freezeApart } from './execStarts.ts';
@@ -134,11 +134,13 @@ async function getArchive(
 ): Promise<AsyncIterable<Buffer> | undefined> {
   try {
     const stream = (await container.getArchive(withSignal({ path }, signal))) as unknown as IncomingMessage;
-    const link = linkOf(stream);
-    if (link && (await product()) === 'Podman') {
+    const isPodman = (await product()) === 'Podman';
+    const link = isPodman ? linkOf(stream) : undefined;
+    if (link) {
       stream.destroy();
       return writeTar([link]);
     }
+    if (isPodman) return namedArchive(guardedStream(stream, `copying ${path} out`, signal), path);
     return guardedStream(stream, `copying ${path} out`, signal);
   } catch (error) {
     if (statusCode(error) === 404) return undefined;

@@ -55,7 +55,7 @@ function engineItem({ name, address, setting, info, inUse, problem, nextStep }: 
     return {
       label: `${icon} ${name}`,
       description: address,
-      detail: [inUse ? 'In use' : '', problem, nextStep].filter(Boolean).join(' · '),
+      detail: [inUse ? 'Chosen' : '', problem, nextStep].filter(Boolean).join(' · '),
       setting,
     };
   const facts = [

@@ -184,6 +184,21 @@ describe('marks', () => {
     expect(result.reason).toBe('artifact-missing');
   });
 
+  test('a limit that the engine cannot enforce is a mark, where there is such a limit', async () => {
+    const marks = async (environment: string): Promise<string[]> => {
+      const engine = new FakeEngine({ test: verifier, info: { unenforced: ['cpus', 'memory'] } });
+      const result = await bench.grade(engine, await bench.task({ environment }));
+      return result.marks.filter(({ rule }) => rule === 'limit-not-enforced').map(({ message }) => message);
+    };
+    expect(await marks('cpus = 1\nmemory_mb = 512\nallow_internet = false')).toEqual([
+      'This engine cannot enforce the limit of CPUs and of memory: what ran may have used more.',
+    ]);
+    expect(await marks('memory_mb = 512\nallow_internet = false')).toEqual([
+      'This engine cannot enforce the limit of memory: what ran may have used more.',
+    ]);
+    expect(await marks('allow_internet = false')).toEqual([]);
+  });
+
   test('a shared verifier is graded fresh, and that is said', async () => {
     const shared = await bench.task({ verifier: 'timeout_sec = 60.0\ntest_case_count = 2' });
     const engine = new FakeEngine({ test: verifier });
