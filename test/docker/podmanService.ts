@@ -93,15 +93,17 @@ async function stop(service: ChildProcess, podman: PodmanService['podman'], dir:
   const ended = service.exitCode === null ? once(service, 'exit') : undefined;
   service.kill();
   await ended;
-  const left = execFileSync('ps', ['-eo', 'pid,args'], { encoding: 'utf8' })
-    .split('\n')
-    .filter((line) => line.includes(`${dir}/`) && /\bconmon\b/.test(line));
-  for (const line of left) process.kill(Number.parseInt(line, 10));
+  const root = (...words: string[]): void => {
+    const [program = '', ...rest] = [...asRoot, ...words];
+    spawnSync(program, rest);
+  };
+  // Podman's watchers of ended commands stay for minutes, and start more of themselves when they are asked to end.
+  for (const line of execFileSync('ps', ['-eo', 'pid,args'], { encoding: 'utf8' }).split('\n'))
+    if (line.includes(`${dir}/`) && /\b(?:conmon|podman)\b/.test(line))
+      root('kill', '-9', String(Number.parseInt(line, 10)));
   const mounts = (await readFile('/proc/mounts', 'utf8')).split('\n').map((line) => line.split(' ')[1] ?? '');
-  for (const mount of mounts.filter((at) => at.startsWith(`${dir}/`)).reverse())
-    execFileSync(asRoot[0] ?? 'umount', asRoot.length > 0 ? ['-n', 'umount', mount] : [mount]);
-  if (asRoot.length > 0) execFileSync('sudo', ['-n', 'rm', '-rf', dir]);
-  else await rm(dir, { recursive: true, force: true });
+  for (const mount of mounts.filter((at) => at.startsWith(`${dir}/`)).reverse()) root('umount', mount);
+  root('rm', '-rf', dir);
 }
 
 function findProgram(name: string): string | undefined {
