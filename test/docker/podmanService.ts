@@ -60,7 +60,8 @@ ${runtime} = ["${findProgram(runtime)}"]
   // Its bridges are to be nobody else's.
   const words = ['unshare', '-n', 'podman', 'system', 'service', '--time=0', `unix://${socket}`];
   const [command = '', ...args] = [...asRoot, ...words];
-  const service = spawn(command, args, { env, stdio: 'ignore' });
+  // conmon leaves a file where it was started.
+  const service = spawn(command, args, { cwd: dir, env, stdio: 'ignore' });
   const podman = (...words: string[]): string => {
     const [program = '', ...rest] = [...asRoot, 'podman', ...words];
     return execFileSync(program, rest, { env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
