@@ -21,7 +21,7 @@ describe.skipIf(skipped)('Podman', () => {
   let lab: Lab;
   beforeAll(async () => {
     service = await startPodman(await mkdtemp(path.join(tmpdir(), 'e2e-swe-podman-')));
-    lab = await Lab.open(service.env, service.env);
+    lab = await Lab.open(undefined, service.env, service.env);
   });
   afterAll(async () => {
     await lab?.dispose();

@@ -9,7 +9,7 @@ export async function interactiveRoundTrip(engine: ContainerEngine): Promise<voi
     name: `e2e-swe-test-interactive-${process.pid}-${Date.now()}`,
     image: 'debian:bookworm-slim',
     command: ['sleep', '60'],
-    labels: gradeLabels({ keep: false }),
+    labels: gradeLabels({}),
     network: 'none',
     cpus: null,
     memoryMb: null,
