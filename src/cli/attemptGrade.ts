@@ -1,6 +1,6 @@
 import type { GradeEvent } from '#core/grading/types.ts';
 import { type AttemptCommandContext, oneId, requireYes } from './attemptContext.ts';
-import { exitCodes, parseCommand } from './context.ts';
+import { exitCodes, parseCommand, UsageError } from './context.ts';
 import { renderGrade } from './renderGrade.ts';
 
 const options = {
@@ -12,8 +12,18 @@ const options = {
 
 /** `e2e-swe attempt grade ID` */
 export async function gradeAttemptCommand(args: string[], context: AttemptCommandContext): Promise<number> {
-  const { values, positionals } = parseCommand(args, { ...options, 'keep-working': { type: 'boolean' } });
+  const { values, positionals } = parseCommand(args, {
+    ...options,
+    'keep-working': { type: 'boolean' },
+    snapshot: { type: 'string' },
+  });
   const id = oneId(positionals);
+  if (values.snapshot !== undefined) {
+    if (values['keep-working'])
+      throw new UsageError('A snapshot is graded beside the work: leave --keep-working out.');
+    const past = context.attempts.gradeSnapshot(id, values.snapshot, gradeOptions(values), context.signal);
+    return follow(past, values.json, context);
+  }
   await showWhatStays(id, context);
   const how = { ...gradeOptions(values), keepWorking: values['keep-working'] ?? false };
   return follow(context.attempts.grade(id, how, context.signal), values.json, context);

@@ -5,6 +5,7 @@ import { ensureImage } from '#core/container/images.ts';
 import { type OpenedWorkspace, openWorkspaceContainer } from '#core/container/workspaceContainer.ts';
 import { probeIsolation } from '#core/container/workspaceProbe.ts';
 import { imageOfTask } from '#core/grading/plan.ts';
+import { ChannelTaker } from '#core/snapshot/takeFromChannel.ts';
 import { environmentId } from '#core/task/digest.ts';
 import { type AttemptContext, taskOf, workspaceSpec } from './context.ts';
 import { makeHarborFolders } from './startAttempt.ts';
@@ -57,6 +58,10 @@ export async function openAttempt(
     const isolation = await probeIsolation(gated, { signal, ...user });
     const current = mayWrite ? await enter(context, id) : record;
     const files = new FsChannel(gated, user);
+    // Everything is in a snapshot, whoever may read it in there; over a channel of its own, so that nobody waits.
+    const snapshotFiles = new FsChannel(gated, { user: '0' });
+    const taker = new ChannelTaker(context.snapshots.of(id), snapshotFiles, { roots: record.roots });
+    if (mayWrite) context.takers.set(id, taker);
     let closing: Promise<void> | undefined;
     return {
       record: current,
@@ -69,11 +74,21 @@ export async function openAttempt(
         freezes.onDidChange((change) => {
           if (change.id === id) listener(change.reason);
         }),
+      takeSnapshot: (reason, stop) =>
+        mayWrite && freezes.reasonOf(id) === undefined
+          ? taker.take(reason, stop)
+          : Promise.resolve(undefined),
       close() {
         closing ??= (async () => {
-          const closed = files.close().catch(() => undefined);
+          if (mayWrite) context.takers.delete(id);
+          const closed = Promise.all([files.close(), snapshotFiles.close()]).catch(() => undefined);
           // In a frozen container nothing ends before it is thawed.
           if (freezes.reasonOf(id) === undefined) await closed;
+          try {
+            if (mayWrite) await context.snapshots.compact(id);
+          } catch (error) {
+            context.log.warn(`The snapshots of ${id} were not compacted: ${errorMessage(error)}`);
+          }
           try {
             if (isFirst) await rest(context, id, container);
           } finally {
@@ -183,6 +198,17 @@ async function lose(
     nextStep: 'If another engine has it, connect to that one and open the attempt again; else delete it.',
     cause: error,
   });
+}
+
+/** The record, with an image that the engine has. The caller has the attempt's lock. */
+export async function withImage(
+  context: AttemptContext,
+  engine: ContainerEngine,
+  record: AttemptRecord,
+  signal: AbortSignal,
+): Promise<AttemptRecord> {
+  const image = await engine.inspectImage(record.image.id, signal);
+  return image ? record : renewImage(context, engine, record, signal);
 }
 
 /** The image was removed from the engine meanwhile: the task's again. */

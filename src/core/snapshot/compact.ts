@@ -20,17 +20,13 @@ export interface CompactResult {
 
 /**
  * The periodic snapshots to drop: all of the last hour stay, then one in ten minutes, after a day one an hour. Those of
- * grades, submissions, forks, resets and by hand stay always, and so does the newest.
+ * grades, submissions, forks, resets and by hand stay always, so do pinned ones and the newest.
  */
-export function planCompaction(
-  heads: readonly SnapshotHead[],
-  now: number,
-  isKept: (id: string) => boolean = () => false,
-): string[] {
+export function planCompaction(heads: readonly SnapshotHead[], now: number): string[] {
   const windows = new Set<string>();
   const drop: string[] = [];
   for (const [index, head] of heads.toReversed().entries()) {
-    if (index === 0 || !isPeriodic(head) || isKept(head.id)) continue;
+    if (index === 0 || !isPeriodic(head)) continue;
     const at = Date.parse(head.at);
     const step = rule.find(([age]) => now - at <= age)?.[1] ?? 0;
     if (step === 0 || Number.isNaN(at)) continue;
@@ -42,13 +38,10 @@ export function planCompaction(
 }
 
 /** Drops what `planCompaction` says, then contents that no snapshot needs. The caller has the attempt's lock. */
-export function compactSnapshots(
-  store: SnapshotStore,
-  options: { readonly now?: number; readonly isKept?: (id: string) => boolean } = {},
-): Promise<CompactResult> {
+export function compactSnapshots(store: SnapshotStore, now = Date.now()): Promise<CompactResult> {
   return store.exclusively(async () => {
     const { heads } = await store.list();
-    const removed = planCompaction(heads, options.now ?? Date.now(), options.isKept);
+    const removed = planCompaction(heads, now);
     await store.removeHeads(removed);
     return { removed, ...(await removeUnneeded(store)) };
   });

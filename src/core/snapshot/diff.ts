@@ -62,7 +62,8 @@ function pairRenames(
   return renamed;
 }
 
-function differences(a: SnapshotEntry, b: SnapshotEntry): ChangedWhat[] {
+/** Empty where nothing but the time differs. */
+export function differences(a: SnapshotEntry, b: SnapshotEntry): ChangedWhat[] {
   if (a.type !== b.type) return ['type'];
   const what: ChangedWhat[] = [];
   if (a.sha256 !== b.sha256) what.push('content');
@@ -73,7 +74,7 @@ function differences(a: SnapshotEntry, b: SnapshotEntry): ChangedWhat[] {
 }
 
 /** Hard links as the files that they are: which of two names comes first is no difference. */
-function resolved(entries: readonly SnapshotEntry[]): Map<string, SnapshotEntry> {
+export function resolved(entries: readonly SnapshotEntry[]): Map<string, SnapshotEntry> {
   const found = new Map<string, SnapshotEntry>();
   for (const entry of entries) {
     const target = entry.type === 'hardlink' ? found.get(entry.linkName) : undefined;

@@ -23,6 +23,7 @@ const version1 = z.object({
   ),
   unstable: z.array(z.string()),
   durationMs: z.number(),
+  isPinned: z.literal(true).exactOptional(),
 });
 
 /** Sorts after `after`, the newest that there is, also where the clock was set back meanwhile. */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, readFile, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { errorCode, errorMessage, UserError } from '#core/base/errors.ts';
 import { syncFolder, writeFileAtomic } from '#core/base/files.ts';
@@ -44,6 +44,8 @@ export interface ListedSnapshots {
 }
 
 const generationFile = '.generation';
+/** Nobody is a whole hour between a file and its name. */
+const oldMs = 3_600_000;
 
 /**
  * The snapshots of one attempt: a head each, and contents that all share. A head is written last and at once, when
@@ -119,6 +121,13 @@ export class SnapshotStore {
       this.#takes--;
       if (this.#takes === 0) for (const resolve of this.#idle.splice(0)) resolve();
     }
+  }
+
+  /** It stays from now on, whatever its age. The caller has the attempt's lock. */
+  async pin(id: string): Promise<void> {
+    while (this.#exclusive !== undefined) await this.#exclusive;
+    const head = await this.head(id);
+    if (!head.isPinned) await writeFileAtomic(this.#fileOf(id), encodeHead({ ...head, isPinned: true }));
   }
 
   /** Removes heads and runs what else must not meet a snapshot under way. The caller has the attempt's lock. */
@@ -198,9 +207,11 @@ export class SnapshotStore {
     await mkdir(this.dir, { recursive: true, mode: 0o700 });
     this.#isSwept = true;
     for (const name of await namesIn(this.dir)) {
-      const isTemp =
-        name.startsWith(stagingPrefix) && !isAlive(Number.parseInt(name.slice(stagingPrefix.length), 10));
-      if (isTemp) await rm(path.join(this.dir, name), { recursive: true, force: true });
+      const file = path.join(this.dir, name);
+      const isLeft = name.startsWith(stagingPrefix)
+        ? !isAlive(Number.parseInt(name.slice(stagingPrefix.length), 10))
+        : name.endsWith('.tmp') && (await ageOf(file)) > oldMs;
+      if (isLeft) await rm(file, { recursive: true, force: true });
     }
   }
 
@@ -244,6 +255,11 @@ function isSame(
     head.source === spec.source &&
     notes(head) === notes({ roots: spec.roots, skipped, unstable })
   );
+}
+
+async function ageOf(file: string): Promise<number> {
+  const { mtimeMs } = await stat(file).catch(() => ({ mtimeMs: Date.now() }));
+  return Date.now() - mtimeMs;
 }
 
 function isAlive(pid: number): boolean {

@@ -46,28 +46,37 @@ export class ChannelTaker {
     this.#index = new StampIndex(store.dir);
   }
 
+  /** True where not all files have to be read: not for the first one of a workspace. */
+  async isQuick(): Promise<boolean> {
+    return (await this.#index.load()).size > 0;
+  }
+
   /**
    * One bad file spoils nothing: it is listed as skipped. Errors: `FsError` where the container or its listing cannot be
-   * had; `CancelledError`; those of the disk. Nothing is kept then.
+   * had; `CancelledError`; those of the disk. Nothing is kept then. `startMs`: when it began, by the container's clock.
    */
-  async take(reason: SnapshotReason, signal?: AbortSignal): Promise<TakenSnapshot> {
-    let known = new Map<string, KnownFile>();
+  async take(
+    reason: SnapshotReason,
+    signal?: AbortSignal,
+  ): Promise<TakenSnapshot & { readonly startMs: number }> {
+    let startMs = Number.POSITIVE_INFINITY;
+    let known: Map<string, KnownFile> | undefined;
     const taken = await this.#store.take(
       { reason, source: 'container', roots: this.#roots },
       async (writer) => {
         const tree = await this.#tree(writer, signal);
-        known = tree.known;
+        ({ known, startMs } = tree);
         return tree;
       },
     );
-    await this.#index.replace(known);
-    return taken;
+    if (known) await this.#index.replace(known);
+    return { ...taken, startMs };
   }
 
   async #tree(
     writer: BlobWriter,
     signal: AbortSignal | undefined,
-  ): Promise<TakenTree & { known: Map<string, KnownFile> }> {
+  ): Promise<TakenTree & { known: Map<string, KnownFile> | undefined; startMs: number }> {
     const index = await this.#index.load();
     const found = new Map<string, Found>();
     const skipped: SkippedPath[] = [];
@@ -106,7 +115,8 @@ export class ChannelTaker {
       entries: built.entries,
       skipped: [...skipped, ...built.skipped],
       unstable: built.entries.map(({ name }) => name).filter((name) => unstable.has(`/${name}`)),
-      known,
+      startMs: Math.min(...racyFrom.values()) + tickMs,
+      known: wanted.length === 0 && known.size === index.size ? undefined : known,
     };
   }
 

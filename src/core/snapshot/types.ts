@@ -66,6 +66,8 @@ export interface SnapshotHead {
   /** Files that changed whenever they were read: their content is of no single moment. */
   readonly unstable: readonly string[];
   readonly durationMs: number;
+  /** A grade or a fork refers to it: it stays. */
+  readonly isPinned?: true;
 }
 
 /** True where content is missing: such a snapshot is for looking at, not for restoring. */
@@ -74,7 +76,8 @@ export function isViewOnly({ skipped }: Pick<SnapshotHead, 'skipped'>): boolean 
 }
 
 /** True for those that compaction may drop. */
-export function isPeriodic({ reason }: Pick<SnapshotHead, 'reason'>): boolean {
+export function isPeriodic({ reason, isPinned }: Pick<SnapshotHead, 'reason' | 'isPinned'>): boolean {
+  if (isPinned) return false;
   return reason === 'save' || reason === 'command' || reason === 'activity';
 }
 

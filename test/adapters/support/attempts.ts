@@ -98,6 +98,7 @@ export class FakeRoom implements AttemptRoom {
       isolation: this.isolation,
       readOnly: isOver || this.isSecondWindow,
       how: 'was running',
+      takeSnapshot: () => Promise.resolve(undefined),
       onDidFreeze: this.freezes.event,
       close: async () => {
         this.calls.push(`close ${id}`);

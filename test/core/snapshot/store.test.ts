@@ -219,7 +219,8 @@ describe('compaction', () => {
     expect(heads.filter(({ reason, id }) => reason === 'grade' && dropped.has(id))).toEqual([]);
     const all = [at(600), at(599, 'command'), at(598, 'save')];
     expect(planCompaction(all, now)).toHaveLength(1);
-    expect(planCompaction(all, now, (id) => id === all[1]?.id)).toEqual([]);
+    const pinned = all.map((head) => ({ ...head, ...(head === all[1] ? { isPinned: true as const } : {}) }));
+    expect(planCompaction(pinned, now)).toEqual([]);
     // The newest stays however old it is.
     expect(planCompaction([at(9_000), at(8_999)], now)).not.toContain(at(8_999).id);
   });
@@ -238,7 +239,7 @@ describe('compaction', () => {
     // The newest of the windows stays of the periodic ones.
     const other = new SnapshotStore(store.dir);
     await other.blobs.known();
-    const result = await compactSnapshots(store, { now: later });
+    const result = await compactSnapshots(store, later);
     expect(result.removed).toEqual([heads[3], heads[2], heads[1]].map((head) => head?.id));
     // Content 1 and three trees.
     expect(result.blobsRemoved).toBe(4);
@@ -254,7 +255,7 @@ describe('compaction', () => {
     );
     expect(await restored(other, again)).toHaveLength(1);
     await writeFile(path.join(store.dir, `${heads[0]?.id}.json`), '');
-    expect(await compactSnapshots(store, { now: later })).toMatchObject({
+    expect(await compactSnapshots(store, later)).toMatchObject({
       blobsRemoved: 0,
       held: `snapshots/${heads[0]?.id}.json is torn or no JSON.`,
     });
