@@ -185,8 +185,7 @@ printf '#!/bin/sh\\nr=$1; shift; exec /usr/bin/find.real "$r" ! -name hidden.txt
   test('the command line does all of it', async () => {
     ensureCli();
     await open.close();
-    const cli = (...args: string[]) =>
-      runCli(['attempt', ...args], { env: { E2E_SWE_HOME: store.storeDir } });
+    const cli = (...args: string[]) => runCli(['attempt', ...args], { E2E_SWE_HOME: store.storeDir });
     const first = await cli('snapshot', id);
     expect(first).toMatchObject({ code: 0 });
     const fork = await cli('fork', id, first.stdout.trim());

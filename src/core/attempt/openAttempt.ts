@@ -5,6 +5,7 @@ import { ensureImage } from '#core/container/images.ts';
 import { type OpenedWorkspace, openWorkspaceContainer } from '#core/container/workspaceContainer.ts';
 import { probeIsolation } from '#core/container/workspaceProbe.ts';
 import { imageOfTask } from '#core/grading/plan.ts';
+import { SnapshotSchedule } from '#core/snapshot/schedule.ts';
 import { ChannelTaker } from '#core/snapshot/takeFromChannel.ts';
 import { environmentId } from '#core/task/digest.ts';
 import { type AttemptContext, taskOf, workspaceSpec } from './context.ts';
@@ -62,6 +63,11 @@ export async function openAttempt(
     const snapshotFiles = new FsChannel(gated, { user: '0' });
     const taker = new ChannelTaker(context.snapshots.of(id), snapshotFiles, { roots: record.roots });
     if (mayWrite) context.takers.set(id, taker);
+    const takeSnapshot: OpenAttempt['takeSnapshot'] = async (reason, stop) =>
+      mayWrite && freezes.reasonOf(id) === undefined ? taker.take(reason, stop) : undefined;
+    const schedule = new SnapshotSchedule(takeSnapshot, (error) =>
+      context.log.warn(`A snapshot of ${id} was not made: ${errorMessage(error)}`),
+    );
     let closing: Promise<void> | undefined;
     return {
       record: current,
@@ -74,12 +80,11 @@ export async function openAttempt(
         freezes.onDidChange((change) => {
           if (change.id === id) listener(change.reason);
         }),
-      takeSnapshot: (reason, stop) =>
-        mayWrite && freezes.reasonOf(id) === undefined
-          ? taker.take(reason, stop)
-          : Promise.resolve(undefined),
+      takeSnapshot,
+      schedule,
       close() {
         closing ??= (async () => {
+          schedule.dispose();
           if (mayWrite) context.takers.delete(id);
           const closed = Promise.all([files.close(), snapshotFiles.close()]).catch(() => undefined);
           // In a frozen container nothing ends before it is thawed.

@@ -4,6 +4,7 @@ import type { ContainerHandle } from '#core/container/engine.ts';
 import type { FsChannel } from '#core/container/fsChannel.ts';
 import type { IsolationProbe } from '#core/container/workspaceProbe.ts';
 import type { Verdict } from '#core/report/types.ts';
+import type { PeriodicReason, SnapshotSchedule } from '#core/snapshot/schedule.ts';
 import type { TakenSnapshot } from '#core/snapshot/store.ts';
 import type { FreezeReason } from './freezes.ts';
 
@@ -123,10 +124,9 @@ export interface OpenAttempt {
    * A periodic snapshot, by the container's own tools: quick, but not their word for it. Undefined where nothing is to
    * be kept: in a session that may not write, and while the workspace is frozen. Errors: see `ChannelTaker.take`.
    */
-  takeSnapshot(
-    reason: 'save' | 'command' | 'activity',
-    signal?: AbortSignal,
-  ): Promise<TakenSnapshot | undefined>;
+  takeSnapshot(reason: PeriodicReason, signal?: AbortSignal): Promise<TakenSnapshot | undefined>;
+  /** Whoever sees work done in the session tells it here, and periodic snapshots are taken when they are due. */
+  readonly schedule: Pick<SnapshotSchedule, 'saved' | 'commandEnded' | 'active'>;
   /** Freezes the container unless another window works in it. Never throws; a second call does nothing. */
   close(): Promise<void>;
 }

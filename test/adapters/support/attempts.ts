@@ -99,6 +99,7 @@ export class FakeRoom implements AttemptRoom {
       readOnly: isOver || this.isSecondWindow,
       how: 'was running',
       takeSnapshot: () => Promise.resolve(undefined),
+      schedule: { saved: () => undefined, commandEnded: () => undefined, active: () => undefined },
       onDidFreeze: this.freezes.event,
       close: async () => {
         this.calls.push(`close ${id}`);
