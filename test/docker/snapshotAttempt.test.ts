@@ -13,7 +13,7 @@ import { SnapshotView } from '#core/snapshot/view.ts';
 import { contentsOf, entriesOf, randomTree, restored } from '../core/snapshot/trees.ts';
 import { makeHostileTree } from '../fixtures/container/hostileTree.ts';
 import { drain, sh, testScript, traces } from './attemptSupport.ts';
-import { docker, ensureCli, Lab, rules, runCli } from './support.ts';
+import { docker, ensureCli, Lab, rules, runCli, waitFor } from './support.ts';
 
 const never = new AbortController().signal;
 
@@ -79,6 +79,25 @@ describe('snapshots of an attempt', () => {
     expect(await restored(attempts.snapshots(id), head)).toEqual(submission);
     // The one before it is the periodic one: nothing had changed.
     expect((await snapshots()).map(({ reason }) => reason)).toEqual(['save', 'grade']);
+  });
+
+  test('periodic ones follow work, and none is begun in a frozen workspace', async () => {
+    const before = (await snapshots()).length;
+    await sh(open.container, 'echo work >/app/worked');
+    open.schedule.saved();
+    await waitFor('a snapshot', async () => (await snapshots()).length > before);
+    expect((await snapshots()).at(-1)).toMatchObject({ reason: 'save', source: 'container' });
+    let checked = 0;
+    for await (const { kind } of attempts.grade(id, {}, never)) {
+      if (kind !== 'phase' || (await store.read(id)).state !== 'grading') continue;
+      expect(await open.takeSnapshot('command')).toBeUndefined();
+      checked++;
+    }
+    expect(checked).toBeGreaterThan(0);
+    const second = await attempts.open(id, never);
+    expect(await second.takeSnapshot('command')).toBeUndefined();
+    await second.close();
+    await sh(open.container, 'rm /app/worked');
   });
 
   test('a tool inside that lies about files is marked', async () => {

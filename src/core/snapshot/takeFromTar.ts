@@ -1,10 +1,11 @@
 import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
-import { throwIfCancelled } from '#core/base/errors.ts';
+import { throwIfCancelled, UserError } from '#core/base/errors.ts';
+import { fromBinary } from '#core/container/tarHeader.ts';
 import type { TarEntry } from '#core/container/tarStream.ts';
 import { smallBytes } from './blobs.ts';
 import type { TakenTree } from './store.ts';
-import type { SkippedPath, SnapshotEntry } from './types.ts';
+import { type SkippedPath, type SnapshotEntry, snapshotCaps } from './types.ts';
 import type { BlobWriter } from './writer.ts';
 
 /** Small files that are on their way to the disk at the same time. */
@@ -12,7 +13,7 @@ const parallel = 16;
 
 /**
  * The entries of an engine's tar (names as a submission has them), kept on their way to somebody else: what comes out
- * of `through` is what went in.
+ * of `through` is what went in. Errors: `UserError` where it is more than `snapshotCaps`.
  */
 export class TarTaker {
   readonly #writer: BlobWriter;
@@ -21,6 +22,7 @@ export class TarTaker {
   /** By name; what hard links lead to. */
   readonly #kept = new Map<string, SnapshotEntry>();
   readonly #storing = new Set<Promise<void>>();
+  #bytes = 0;
 
   constructor(writer: BlobWriter) {
     this.#writer = writer;
@@ -29,6 +31,12 @@ export class TarTaker {
   async *through(source: AsyncIterable<TarEntry>, signal?: AbortSignal): AsyncGenerator<TarEntry> {
     for await (const entry of source) {
       throwIfCancelled(signal);
+      this.#bytes += entry.header.size;
+      if (this.#bytes > snapshotCaps.bytes || this.#entries.length >= snapshotCaps.entries)
+        throw new UserError(
+          `The workspace has more than ${snapshotCaps.bytes / 1024 ** 3} GiB or ${snapshotCaps.entries} files: it is not kept.`,
+          { nextStep: `Remove what is large, such as "/${fromBinary(entry.header.name)}".` },
+        );
       if (entry.header.type !== 'file') {
         this.#note(entry);
         yield entry;

@@ -70,6 +70,9 @@ export interface SnapshotHead {
   readonly isPinned?: true;
 }
 
+/** What one snapshot may hold; more is a mistake or an attack. */
+export const snapshotCaps = { bytes: 32 * 1024 ** 3, entries: 2_000_000 } as const;
+
 /** True where content is missing: such a snapshot is for looking at, not for restoring. */
 export function isViewOnly({ skipped }: Pick<SnapshotHead, 'skipped'>): boolean {
   return skipped.some(({ what }) => what !== 'special');

@@ -69,6 +69,15 @@ describe('a snapshot from the engine’s tar', () => {
     expect(await restored(store, head)).toEqual(await contentsOf(entriesOf(tree)));
   });
 
+  test('is refused where it would fill the disk', async () => {
+    const store = make();
+    const huge = planted('app/huge', 'file', { size: 33 * 1024 ** 3 });
+    await expect(takeTar(store, entriesOf([planted('app', 'directory'), huge]))).rejects.toThrow(
+      'The workspace has more than 32 GiB',
+    );
+    expect((await store.list()).heads).toEqual([]);
+  });
+
   test('keeps a second name of a link, and skips with its reason what nothing leads to', async () => {
     const store = make();
     const head = await takeTar(
