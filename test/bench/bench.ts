@@ -123,9 +123,9 @@ async function main(): Promise<void> {
   );
   for (const line of channel) console.log(line);
   const snapshots = await timeSnapshots(engine, 'debian:bookworm-slim');
-  const snapshotLines = snapshots.map(({ files, first, fiveChanged, unchanged, limit }) => {
+  const snapshotLines = snapshots.map(({ files, first, fiveChanged, unchanged, byEngine, limit }) => {
     const verdict = `<= ${limit} ${fiveChanged <= limit ? 'met' : 'not met'}`;
-    return `| ${files} files, ${files / 100} MB | ${Math.round(fiveChanged)} | ${verdict} | ${Math.round(unchanged)} | ${Math.round(first)} |`;
+    return `| ${files} files, ${files / 100} MB | ${Math.round(fiveChanged)} | ${verdict} | ${Math.round(unchanged)} | ${Math.round(first)} | ${Math.round(byEngine)} |`;
   });
   for (const line of snapshotLines) console.log(line);
   const load = loadavg()
@@ -150,10 +150,11 @@ The file channel against one \`docker exec CONTAINER true\` in the same run, med
 |---|---|---|
 ${channel.join('\n')}
 
-A snapshot over the file channel of random files of 10 KB, medians of 7, and the first one, which reads everything.
+A snapshot over the file channel of random files of 10 KB, medians of 7, the first one, which reads everything, and
+one by the engine's tar, which always reads everything and is what a grade's freeze waits for.
 
-| what | five files changed, ms | limit | nothing changed, ms | first, ms |
-|---|---|---|---|---|
+| what | five files changed, ms | limit | nothing changed, ms | first, ms | by the engine's tar, ms |
+|---|---|---|---|---|---|
 ${snapshotLines.join('\n')}
 `;
   await writeFile(path.join(process.cwd(), 'test', 'bench', 'results.md'), text);

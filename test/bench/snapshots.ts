@@ -3,8 +3,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { ContainerEngine } from '#core/container/engine.ts';
 import { FsChannel } from '#core/container/fsChannel.ts';
+import { readTar } from '#core/container/tarStream.ts';
 import { SnapshotStore } from '#core/snapshot/store.ts';
 import { ChannelTaker } from '#core/snapshot/takeFromChannel.ts';
+import { TarTaker } from '#core/snapshot/takeFromTar.ts';
 
 export interface SnapshotTimes {
   readonly files: number;
@@ -14,6 +16,8 @@ export interface SnapshotTimes {
   readonly fiveChanged: number;
   /** Milliseconds at the median of a snapshot after nothing changed. */
   readonly unchanged: number;
+  /** Milliseconds at the median of one by the engine's tar, after nothing changed. */
+  readonly byEngine: number;
   /** What the issue allows for five changed files, milliseconds. */
   readonly limit: number;
 }
@@ -49,7 +53,8 @@ export async function timeSnapshots(engine: ContainerEngine, image: string): Pro
       };
       await run(`set -e; mkdir /app; cd /app; for ((i = 0; i < ${count / 100}; i++)); do
         mkdir $i; (cd $i; head -c 1000000 /dev/urandom | split -b 10000 -a 3 -d - file); done; sleep 0.1`);
-      const taker = new ChannelTaker(new SnapshotStore(dir), files, { roots: ['/app'] });
+      const store = new SnapshotStore(dir);
+      const taker = new ChannelTaker(store, files, { roots: ['/app'] });
       const take = async (): Promise<number> => {
         const start = performance.now();
         await taker.take('activity');
@@ -58,12 +63,24 @@ export async function timeSnapshots(engine: ContainerEngine, image: string): Pro
       const first = await take();
       const fiveChanged: number[] = [];
       const unchanged: number[] = [];
+      const byEngine: number[] = [];
+      const takeExact = async (): Promise<number> => {
+        const start = performance.now();
+        await store.take({ reason: 'manual', source: 'engine', roots: ['/app'] }, async (writer) => {
+          const tar = new TarTaker(writer);
+          const archive = await container.getArchive('/app');
+          if (archive) for await (const _ of tar.through(readTar(archive)));
+          return tar.tree();
+        });
+        return performance.now() - start;
+      };
       for (let round = 0; round < rounds; round++) {
         await run(
           `cd /app/${round}; for f in file01[0-4]; do head -c 10000 /dev/urandom >$f; done; sleep 0.1`,
         );
         fiveChanged.push(await take());
         unchanged.push(await take());
+        byEngine.push(await takeExact());
       }
       results.push({
         files: count,
@@ -71,6 +88,7 @@ export async function timeSnapshots(engine: ContainerEngine, image: string): Pro
         limit,
         fiveChanged: median(fiveChanged),
         unchanged: median(unchanged),
+        byEngine: median(byEngine),
       });
     } finally {
       await files.close();

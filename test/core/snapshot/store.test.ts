@@ -236,18 +236,19 @@ describe('compaction', () => {
 
   test('removes the contents that nobody needs, and none while something cannot be read', async () => {
     const store = make();
+    const other = new SnapshotStore(store.dir);
     const heads: SnapshotHead[] = [];
     for (let i = 0; i < 6; i++) {
       const tree = [
         planted('app/f', 'file', { content: Buffer.from(`content ${i >> 1}`) }),
         planted(`app/${i}`, 'directory'),
       ];
-      heads.push(await takeTar(store, entriesOf(tree), i === 0 || i === 5 ? 'grade' : 'save'));
+      heads.push(
+        await takeTar(i === 3 ? other : store, entriesOf(tree), i === 0 || i === 5 ? 'grade' : 'save'),
+      );
     }
     const later = Date.now() + 400 * 24 * 60 * minute;
     // The newest of the windows stays of the periodic ones.
-    const other = new SnapshotStore(store.dir);
-    await other.blobs.known();
     const result = await compactSnapshots(store, later);
     expect(result.removed).toEqual([heads[3], heads[2], heads[1]].map((head) => head?.id));
     // Content 1 and three trees.
