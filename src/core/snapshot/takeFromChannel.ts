@@ -14,6 +14,9 @@ import type { BlobWriter } from './writer.ts';
 export const maxFileBytes = 256 << 20;
 /** Two writes in one tick of the kernel's clock leave the same stamp (fs-channel.md §3). */
 const tickMs = 20;
+/** What two ways of reading the same time may differ in. */
+const roundingMs = 0.002;
+const fewFiles = 200;
 /** How often a file that keeps changing is read. */
 const maxRounds = 3;
 
@@ -164,10 +167,33 @@ export class ChannelTaker {
     files: readonly Found[],
     signal: AbortSignal | undefined,
   ): Promise<ReadonlyMap<string, FsTreeEntry>> {
+    if (await this.#areUnchanged(files, signal))
+      return new Map(files.map(({ entry }): [string, FsTreeEntry] => [entry.path, entry]));
     const now = new Map<string, FsTreeEntry>();
     for (const root of new Set(files.map(({ root }) => root)))
       for (const entry of (await this.#list(root, signal))?.entries ?? []) now.set(entry.path, entry);
     return now;
+  }
+
+  /** Of a few files, which is cheaper to see than by another listing; false where it is not certain. */
+  async #areUnchanged(files: readonly Found[], signal: AbortSignal | undefined): Promise<boolean> {
+    if (files.length > fewFiles) return false;
+    const stats = await this.#files.statMany(
+      files.map(({ entry }) => entry.path),
+      { signal },
+    );
+    return files.every(({ entry }, index) => {
+      const stat = stats[index];
+      return (
+        stat?.kind === 'file' &&
+        !stat.symbolicLink &&
+        stat.size === entry.size &&
+        stat.inode === Number(entry.inode) &&
+        // busybox's stat knows whole seconds only.
+        stat.ctimeMs % 1_000 !== 0 &&
+        Math.abs(stat.ctimeMs - entry.ctimeMs) < roundingMs
+      );
+    });
   }
 
   async #list(root: string, signal: AbortSignal | undefined): Promise<FsTree | undefined> {
