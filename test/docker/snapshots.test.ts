@@ -214,7 +214,10 @@ printf one >grows; printf two >same; ln build/obj/1.o linked; sleep 0.1`);
     });
     try {
       await sh('until [ -s /app/log ]; do sleep 0.05; done');
-      const { head: moving } = await small.take('save');
+      // On a busy machine the writer may stand still for the moment of a read.
+      let moving = (await small.take('save')).head;
+      for (let more = 50; more > 0 && moving.unstable.length === 0; more--)
+        moving = (await small.take('save')).head;
       expect(moving.unstable).toEqual(['app/log']);
       expect(moving.skipped).toEqual([]);
       const kept = (await restored(store, moving)).find(({ name }) => name === 'app/log');
