@@ -8,6 +8,13 @@ import { type AttemptCommandContext, oneId, requireYes } from './attemptContext.
 import { gradeAttemptCommand, submitAttemptCommand } from './attemptGrade.ts';
 import { orphansCommand } from './attemptOrphans.ts';
 import { renderAttempt, renderAttemptRow } from './attemptRender.ts';
+import {
+  diffCommand,
+  forkCommand,
+  resetCommand,
+  snapshotCommand,
+  snapshotsCommand,
+} from './attemptSnapshots.ts';
 import { type CliContext, parseCommand, stderrLog, storeFolder, taskFolder, UsageError } from './context.ts';
 
 const commands: Readonly<
@@ -21,13 +28,18 @@ const commands: Readonly<
   'try-setup': trySetup,
   submit: submitAttemptCommand,
   'give-up': giveUp,
+  snapshots: snapshotsCommand,
+  snapshot: snapshotCommand,
+  diff: diffCommand,
+  fork: forkCommand,
+  reset: resetCommand,
   devcontainer: devcontainerCommand,
   probe: probeCommand,
   delete: remove,
   orphans: orphansCommand,
 };
 
-/** `e2e-swe attempt (start|list|show|exec|grade|try-setup|submit|give-up|devcontainer|probe|delete|orphans) …` */
+/** `e2e-swe attempt (start|list|show|exec|grade|…) …`: every command of `usage`. */
 export async function attemptCommand(args: string[], context: CliContext): Promise<number> {
   const [name = '', ...rest] = args;
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;

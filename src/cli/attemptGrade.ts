@@ -1,5 +1,5 @@
 import { type AttemptCommandContext, oneId, requireYes } from './attemptContext.ts';
-import { parseCommand } from './context.ts';
+import { parseCommand, UsageError } from './context.ts';
 import { followGrade, printGrade } from './followGrade.ts';
 
 const options = {
@@ -11,8 +11,18 @@ const options = {
 
 /** `e2e-swe attempt grade ID` */
 export async function gradeAttemptCommand(args: string[], context: AttemptCommandContext): Promise<number> {
-  const { values, positionals } = parseCommand(args, { ...options, 'keep-working': { type: 'boolean' } });
+  const { values, positionals } = parseCommand(args, {
+    ...options,
+    'keep-working': { type: 'boolean' },
+    snapshot: { type: 'string' },
+  });
   const id = oneId(positionals);
+  if (values.snapshot !== undefined) {
+    if (values['keep-working'])
+      throw new UsageError('A snapshot is graded beside the work: leave --keep-working out.');
+    const past = context.attempts.gradeSnapshot(id, values.snapshot, gradeOptions(values), context.signal);
+    return printGrade(await followGrade(past, context), values.json, context);
+  }
   await showWhatStays(id, context);
   const how = { ...gradeOptions(values), keepWorking: values['keep-working'] ?? false };
   const result = await followGrade(context.attempts.grade(id, how, context.signal), context);

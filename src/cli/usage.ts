@@ -20,8 +20,17 @@ export const usage = `e2e-swe: build and judge whole repositories from a spec
       List the attempts; show where one stands, its history and its grades.
   e2e-swe attempt exec [-i] ID -- CMD…
       Run a command in the workspace; its exit code is the result. -i passes standard input on.
-  e2e-swe attempt grade ID [--keep-working] [--hardened] [--json] [--live] [--allow-host-env]
+  e2e-swe attempt grade ID [--snapshot SNAPSHOT] [--keep-working] [--hardened] [--json] [--live] [--allow-host-env]
       Freeze the workspace while it is graded as above; with --keep-working, only while its submission is taken.
+      With --snapshot it is graded as it was then.
+  e2e-swe attempt snapshots ID [--verify] [--json] | snapshot ID
+      List the snapshots of the workspace (--verify reads them all; exit code 1 damaged); take one, and print its id.
+  e2e-swe attempt diff ID A B [--json]
+      What snapshot B has otherwise than A. Exit code 0 the same, 1 different.
+  e2e-swe attempt fork ID [SNAPSHOT]
+      Begin another attempt with the files of a snapshot, or of the workspace as it is now; prints its id.
+  e2e-swe attempt reset ID SNAPSHOT [--hard] --yes
+      Put the files of a snapshot back; --hard also removes what came since. Prints the snapshot that undoes it.
   e2e-swe attempt try-setup ID
       Run the workspace's setup.sh, and nothing else, in a fresh container; lists what it changed.
   e2e-swe attempt submit ID --yes [--hardened] [--json] [--live] [--allow-host-env]

@@ -7,6 +7,7 @@ import { connectEngine } from '#core/container/connect.ts';
 import type { PhaseName } from '#core/grading/types.ts';
 import { makeEmptyGrade, timeOurs, timeScript } from './emptyGrade.ts';
 import { timeFsChannel } from './fsChannel.ts';
+import { timeSnapshots } from './snapshots.ts';
 
 /** Counted runs of each side, in turn, after one that is not counted. */
 const runs = 7;
@@ -94,6 +95,12 @@ function row(
 }
 
 async function main(): Promise<void> {
+  if (process.argv[2] === 'snapshots') {
+    const engine = await connectEngine({ env: process.env });
+    console.log(await timeSnapshots(engine, 'debian:bookworm-slim'));
+    engine.close();
+    return;
+  }
   if (process.argv[2] === 'grades') {
     console.log(JSON.stringify(await timeGrades()));
     return;
@@ -115,6 +122,12 @@ async function main(): Promise<void> {
       `| ${what} | ${ms.toFixed(1)} | ${what === 'dockerExec' ? '' : (ms / times.dockerExec).toFixed(3)} |`,
   );
   for (const line of channel) console.log(line);
+  const snapshots = await timeSnapshots(engine, 'debian:bookworm-slim');
+  const snapshotLines = snapshots.map(({ files, first, fiveChanged, unchanged, byEngine, limit }) => {
+    const verdict = `<= ${limit} ${fiveChanged <= limit ? 'met' : 'not met'}`;
+    return `| ${files} files, ${files / 100} MB | ${Math.round(fiveChanged)} | ${verdict} | ${Math.round(unchanged)} | ${Math.round(first)} | ${Math.round(byEngine)} |`;
+  });
+  for (const line of snapshotLines) console.log(line);
   const load = loadavg()
     .map((value) => value.toFixed(1))
     .join(' ');
@@ -136,9 +149,16 @@ The file channel against one \`docker exec CONTAINER true\` in the same run, med
 | what | ms | ratio to docker exec |
 |---|---|---|
 ${channel.join('\n')}
+
+A snapshot over the file channel of random files of 10 KB, medians of 7, the first one, which reads everything, and
+one by the engine's tar, which always reads everything and is what a grade's freeze waits for.
+
+| what | five files changed, ms | limit | nothing changed, ms | first, ms | by the engine's tar, ms |
+|---|---|---|---|---|---|
+${snapshotLines.join('\n')}
 `;
   await writeFile(path.join(process.cwd(), 'test', 'bench', 'results.md'), text);
-  if (failed) process.exitCode = 1;
+  if (failed || snapshots.some(({ fiveChanged, limit }) => fiveChanged > limit)) process.exitCode = 1;
 }
 
 void main();

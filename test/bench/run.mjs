@@ -13,4 +13,6 @@ await build({
   loader: { '.node': 'empty' },
   logLevel: 'warning',
 });
-process.exit(spawnSync(process.execPath, ['dist/bench.cjs'], { stdio: 'inherit' }).status ?? 1);
+process.exit(
+  spawnSync(process.execPath, ['dist/bench.cjs', ...process.argv.slice(2)], { stdio: 'inherit' }).status ?? 1,
+);

@@ -5,14 +5,21 @@ import { probeBridges } from '#core/container/bridges.ts';
 import type { ContainerEngine } from '#core/container/engine.ts';
 import { deleteWorkspace, findWorkspaceContainer } from '#core/container/workspaceContainer.ts';
 import type { GradeEvent } from '#core/grading/types.ts';
+import type { SnapshotStore } from '#core/snapshot/store.ts';
+import type { SnapshotHead } from '#core/snapshot/types.ts';
 import type { Task } from '#core/task/types.ts';
 import { prepareAttachedMode } from './attachedMode.ts';
 import { AttemptLocks } from './attemptLocks.ts';
+import { AttemptSnapshots } from './attemptSnapshots.ts';
 import { type AttemptContext, type AttemptDeps, asUserErrors, eventsOf, taskOf } from './context.ts';
+import { forkAttempt } from './forkAttempt.ts';
 import { Freezes } from './freezes.ts';
 import { gradeAttempt } from './gradeAttempt.ts';
+import { gradeSnapshot } from './gradeSnapshot.ts';
 import { ensureWorkspace, openAttempt } from './openAttempt.ts';
 import { listOrphans, removeOrphan } from './orphans.ts';
+import { type ResetKind, resetAttempt } from './resetAttempt.ts';
+import { snapshotAttempt } from './snapshots.ts';
 import { startAttempt } from './startAttempt.ts';
 import { requireWorkable } from './states.ts';
 import { takeSubmission } from './takeSubmission.ts';
@@ -43,6 +50,8 @@ export class Attempts {
       ...deps,
       locks: new AttemptLocks(deps.store),
       freezes: new Freezes(deps.log),
+      snapshots: new AttemptSnapshots(deps.store),
+      takers: new Map(),
       busy: new Set(),
       interim: new Map(),
     };
@@ -140,6 +149,36 @@ export class Attempts {
    */
   submit(id: string, signal: AbortSignal, options: AttemptGradeOptions = {}): AsyncGenerator<GradeEvent> {
     return eventsOf((emit, stop) => gradeAttempt(this.#context, id, true, options, emit, stop), signal);
+  }
+
+  /** The snapshots of an attempt, whoever works in it: for looking at, with `SnapshotView`, and for comparing. */
+  snapshots(id: string): SnapshotStore {
+    return this.#context.snapshots.of(id);
+  }
+
+  /** A snapshot by the engine, kept until the attempt is deleted; the workspace is frozen while it is taken. */
+  snapshot(id: string, signal: AbortSignal): Promise<SnapshotHead> {
+    return asUserErrors(() => snapshotAttempt(this.#context, id, 'manual', signal));
+  }
+
+  /** An interim grade of the workspace as it was; also of an attempt that is over. */
+  gradeSnapshot(
+    id: string,
+    snapshot: string,
+    options: AttemptGradeOptions,
+    signal: AbortSignal,
+  ): AsyncGenerator<GradeEvent> {
+    return eventsOf((emit, stop) => gradeSnapshot(this.#context, id, snapshot, options, emit, stop), signal);
+  }
+
+  /** A new attempt with the files of a snapshot, or of the workspace as it is now; ends with `ready`, like `start`. */
+  fork(id: string, snapshot: string | undefined, signal: AbortSignal): AsyncGenerator<AttemptEvent> {
+    return eventsOf((emit, stop) => forkAttempt(this.#context, id, snapshot, emit, stop), signal);
+  }
+
+  /** Puts the workspace back; the result is the snapshot of how it was before, for a hard reset that undoes it. */
+  reset(id: string, snapshot: string, kind: ResetKind, signal: AbortSignal): Promise<SnapshotHead> {
+    return asUserErrors(() => resetAttempt(this.#context, id, snapshot, kind, signal));
   }
 
   /** Ends the attempt without a submission; its files stay until it is deleted. */

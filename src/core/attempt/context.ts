@@ -4,10 +4,13 @@ import type { Log } from '#core/base/log.ts';
 import { type ContainerEngine, EngineError } from '#core/container/engine.ts';
 import type { WorkspaceSpec } from '#core/container/workspaceContainer.ts';
 import { NotGradedError } from '#core/grading/reasons.ts';
+import type { ChannelTaker } from '#core/snapshot/takeFromChannel.ts';
+import { SnapshotDamagedError } from '#core/snapshot/types.ts';
 import { resolveEnv } from '#core/task/env.ts';
 import { loadTask } from '#core/task/load.ts';
 import type { Task } from '#core/task/types.ts';
 import type { AttemptLocks } from './attemptLocks.ts';
+import type { AttemptSnapshots } from './attemptSnapshots.ts';
 import type { AttemptStore } from './attemptStore.ts';
 import type { Freezes } from './freezes.ts';
 import type { AttemptRecord } from './types.ts';
@@ -23,6 +26,9 @@ export interface AttemptDeps {
 export interface AttemptContext extends AttemptDeps {
   readonly locks: AttemptLocks;
   readonly freezes: Freezes;
+  readonly snapshots: AttemptSnapshots;
+  /** Of the sessions of this process that may write: what takes their periodic snapshots. */
+  readonly takers: Map<string, ChannelTaker>;
   /** Attempts that this process is just preparing or grading. */
   readonly busy: Set<string>;
   /** Attempts under an interim grade in this process, whose builder may want to work on. */
@@ -83,6 +89,8 @@ export function forPeople(error: unknown): unknown {
       ...(error.nextStep ? { nextStep: error.nextStep } : {}),
       cause: error,
     });
+  if (error instanceof SnapshotDamagedError)
+    return new UserError(error.message, { nextStep: 'Choose another snapshot.', cause: error });
   return error;
 }
 

@@ -5,10 +5,10 @@ import type { ContainerHandle } from '#core/container/engine.ts';
 
 /**
  * Why a workspace stands still while somebody works in it. `grade`: an interim grade, to its end or until the builder
- * works on; `submit`: the final one; `setup`: its files are taken for a try of setup.sh; `comparison`: a look of
- * milliseconds at what changed.
+ * works on; `submit`: the final one; `setup`: its files are taken for a try of setup.sh; `snapshot`: they are taken to be
+ * kept; `comparison`: a look of milliseconds at what changed.
  */
-export type FreezeReason = 'grade' | 'submit' | 'setup' | 'comparison';
+export type FreezeReason = 'grade' | 'submit' | 'setup' | 'snapshot' | 'comparison';
 
 /** A workspace was frozen, or thawed where there is no reason (any more). */
 export interface FreezeChange {

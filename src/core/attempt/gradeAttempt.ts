@@ -1,16 +1,17 @@
 import { mkdir, readdir } from 'node:fs/promises';
 import path from 'node:path';
-import { UserError } from '#core/base/errors.ts';
+import { errorMessage, throwIfCancelled, UserError } from '#core/base/errors.ts';
 import { gradeTask } from '#core/grading/grade.ts';
 import type { AttemptSource, GradeEvent, GradeResult } from '#core/grading/types.ts';
 import type { Mark } from '#core/report/types.ts';
+import type { ChannelTaker } from '#core/snapshot/takeFromChannel.ts';
 import { contentDigest } from '#core/task/digest.ts';
 import type { Task } from '#core/task/types.ts';
 import { type AttemptContext, taskOf } from './context.ts';
 import { GradeFreeze } from './gradeFreeze.ts';
 import { ensureWorkspace } from './openAttempt.ts';
+import { mismatchMarks, takeSubmissionAndSnapshot } from './snapshots.ts';
 import { requireWorkable } from './states.ts';
-import { takeSubmission } from './takeSubmission.ts';
 import type { AttemptGrade, AttemptGradeOptions, AttemptRecord, AttemptSubmission } from './types.ts';
 
 type Emit = (event: GradeEvent) => void;
@@ -66,13 +67,16 @@ async function gradeLive(
   const { store } = context;
   const engine = await context.connect();
   const { container } = await ensureWorkspace(context, engine, await store.read(id), true, signal);
+  const before = await lookBefore(context, id, signal);
+  throwIfCancelled(signal);
   const freeze = new GradeFreeze(context, id, container, options.keepWorking ?? false);
   if (!official) context.interim.set(id, freeze);
   let isSubmitted = false;
   try {
     emit({ kind: 'phase', phase: 'submission', title: 'Freezing the workspace and taking the submission' });
     const record = await freeze.begin(official ? 'submit' : 'grade');
-    const taken = await takeSubmission(record, path.join(store.dirOf(id), 'submissions'), task, container, {
+    const { taken, snapshot } = await takeSubmissionAndSnapshot(context, record, task, container, {
+      reason: official ? 'submit' : 'grade',
       onProgress: (message) => emit({ kind: 'progress', message }),
       signal,
     });
@@ -82,12 +86,17 @@ async function gradeLive(
       id,
       path: taken.file,
       skipped: taken.skipped,
-      marks: [...taken.marks, ...(await taskMarks(record, task))],
+      marks: [
+        ...taken.marks,
+        ...(await mismatchMarks(context, id, before, snapshot)),
+        ...(await taskMarks(record, task)),
+      ],
     };
     const { file, sha256, at } = taken;
-    await gradeSource(context, task, source, official, options, emit, signal, async (grade) => {
+    const how = { official, snapshot: snapshot.id, options };
+    await gradeSource(context, task, source, how, emit, signal, async (grade) => {
       if (official) {
-        const submission: AttemptSubmission = { file, sha256, at };
+        const submission: AttemptSubmission = { file, sha256, at, snapshot: snapshot.id };
         await store.move(id, 'submitted', { also: { submission, ...grade } });
         isSubmitted = true;
         await container
@@ -98,6 +107,21 @@ async function gradeLive(
   } finally {
     context.interim.delete(id);
     await freeze.end(isSubmitted);
+  }
+}
+
+/** What the container's own tools say just before; undefined where that would take long or fails. */
+async function lookBefore(
+  { takers, log }: AttemptContext,
+  id: string,
+  signal: AbortSignal,
+): Promise<Awaited<ReturnType<ChannelTaker['take']>> | undefined> {
+  const taker = takers.get(id);
+  try {
+    return taker && (await taker.isQuick()) ? await taker.take('activity', signal) : undefined;
+  } catch (error) {
+    log.debug(`The snapshot of ${id} before its grade: ${errorMessage(error)}`);
+    return undefined;
   }
 }
 
@@ -123,18 +147,22 @@ async function gradeKept(
     skipped: [],
     marks: await taskMarks(record, task),
   };
-  await gradeSource(context, task, source, true, options, emit, signal, async (grade) => {
+  const how = { official: true, snapshot: submission.snapshot, options };
+  await gradeSource(context, task, source, how, emit, signal, async (grade) => {
     await context.store.update(record.id, (old) => ({ ...old, ...grade }));
   });
 }
 
 /** The result is on disk, in the record too, before anybody sees it. */
-async function gradeSource(
+export async function gradeSource(
   context: AttemptContext,
   task: Task,
   source: AttemptSource,
-  official: boolean,
-  options: AttemptGradeOptions,
+  how: {
+    readonly official: boolean;
+    readonly snapshot: string | undefined;
+    readonly options: AttemptGradeOptions;
+  },
   emit: Emit,
   signal: AbortSignal,
   keep: (change: { readonly grades: readonly AttemptGrade[] }) => Promise<void>,
@@ -144,21 +172,25 @@ async function gradeSource(
   const events = gradeTask(
     task,
     source,
-    { ...options, storeDir: store.storeDir, outDir },
+    { ...how.options, storeDir: store.storeDir, outDir },
     { connect: context.connect, log: context.log, hostEnv: context.hostEnv },
     signal,
   );
   for await (const event of events) {
     if (event.kind === 'finished') {
       const { grades } = await store.read(source.id);
-      await keep({ grades: [...grades, gradeOf(event.result, official)] });
+      await keep({ grades: [...grades, gradeOf(event.result, how.official, how.snapshot)] });
     }
     emit(event);
   }
 }
 
-function gradeOf({ dir, verdict, finishedAt }: GradeResult, official: boolean): AttemptGrade {
-  return { dir, verdict, at: finishedAt, official };
+function gradeOf(
+  { dir, verdict, finishedAt }: GradeResult,
+  official: boolean,
+  snapshot: string | undefined,
+): AttemptGrade {
+  return { dir, verdict, at: finishedAt, official, ...(snapshot === undefined ? {} : { snapshot }) };
 }
 
 /** `grades/1`, `grades/2`, …: one more than the last, also where that was cancelled. */
@@ -169,7 +201,7 @@ async function nextGradeDir(dir: string): Promise<string> {
   return path.join(folder, String(Math.max(0, ...numbers) + 1));
 }
 
-async function taskMarks(record: AttemptRecord, task: Task): Promise<Mark[]> {
+export async function taskMarks(record: AttemptRecord, task: Task): Promise<Mark[]> {
   const digest = await contentDigest(task.dir);
   if (digest === record.task.digest) return [];
   return [

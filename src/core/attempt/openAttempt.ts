@@ -5,6 +5,8 @@ import { ensureImage } from '#core/container/images.ts';
 import { type OpenedWorkspace, openWorkspaceContainer } from '#core/container/workspaceContainer.ts';
 import { probeIsolation } from '#core/container/workspaceProbe.ts';
 import { imageOfTask } from '#core/grading/plan.ts';
+import { SnapshotSchedule } from '#core/snapshot/schedule.ts';
+import { ChannelTaker } from '#core/snapshot/takeFromChannel.ts';
 import { environmentId } from '#core/task/digest.ts';
 import { type AttemptContext, taskOf, workspaceSpec } from './context.ts';
 import { makeHarborFolders } from './startAttempt.ts';
@@ -61,6 +63,15 @@ export async function openAttempt(
     const isolation = isFirst ? await whileThawed(context, id, container, probe, signal) : await probe();
     const current = mayWrite ? await enter(context, id) : record;
     const files = new FsChannel(gated, user);
+    // Everything is in a snapshot, whoever may read it in there; over a channel of its own, so that nobody waits.
+    const snapshotFiles = new FsChannel(gated, { user: '0' });
+    const taker = new ChannelTaker(context.snapshots.of(id), snapshotFiles, { roots: record.roots });
+    if (mayWrite) context.takers.set(id, taker);
+    const takeSnapshot: OpenAttempt['takeSnapshot'] = async (reason, stop) =>
+      mayWrite && freezes.reasonOf(id) === undefined ? taker.take(reason, stop) : undefined;
+    const schedule = new SnapshotSchedule(takeSnapshot, (error) =>
+      context.log.warn(`A snapshot of ${id} was not made: ${errorMessage(error)}`),
+    );
     let closing: Promise<void> | undefined;
     return {
       record: current,
@@ -73,11 +84,20 @@ export async function openAttempt(
         freezes.onDidChange((change) => {
           if (change.id === id) listener(change.reason);
         }),
+      takeSnapshot,
+      schedule,
       close() {
         closing ??= (async () => {
-          const closed = files.close().catch(() => undefined);
+          schedule.dispose();
+          if (mayWrite) context.takers.delete(id);
+          const closed = Promise.all([files.close(), snapshotFiles.close()]).catch(() => undefined);
           // In a frozen container nothing ends before it is thawed.
           if (freezes.reasonOf(id) === undefined) await closed;
+          try {
+            if (mayWrite) await context.snapshots.compact(id);
+          } catch (error) {
+            context.log.warn(`The snapshots of ${id} were not compacted: ${errorMessage(error)}`);
+          }
           try {
             if (isFirst) await rest(context, id, container);
           } finally {
@@ -221,6 +241,17 @@ async function lose(
     nextStep: 'If another engine has it, connect to that one and open the attempt again; else delete it.',
     cause: error,
   });
+}
+
+/** The record, with an image that the engine has. The caller has the attempt's lock. */
+export async function withImage(
+  context: AttemptContext,
+  engine: ContainerEngine,
+  record: AttemptRecord,
+  signal: AbortSignal,
+): Promise<AttemptRecord> {
+  const image = await engine.inspectImage(record.image.id, signal);
+  return image ? record : renewImage(context, engine, record, signal);
 }
 
 /** The image was removed from the engine meanwhile: the task's again. */

@@ -30,9 +30,13 @@ const version1 = z.object({
       verdict: z.enum(['resolved', 'unresolved', 'not graded']),
       at: z.string(),
       official: z.boolean(),
+      snapshot: z.string().exactOptional(),
     }),
   ),
-  submission: z.object({ file: z.string(), sha256: z.string(), at: z.string() }).exactOptional(),
+  submission: z
+    .object({ file: z.string(), sha256: z.string(), at: z.string(), snapshot: z.string().exactOptional() })
+    .exactOptional(),
+  forkedFrom: z.object({ attempt: z.string(), snapshot: z.string() }).exactOptional(),
 });
 
 /** attempt.json's text; places in the attempt's folder are kept relative, so that a store can be moved. */

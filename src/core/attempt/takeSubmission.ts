@@ -2,13 +2,15 @@ import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { UserError } from '#core/base/errors.ts';
 import type { ContainerHandle } from '#core/container/engine.ts';
+import type { TarEntry } from '#core/container/tarStream.ts';
 import { excludeMatcher } from '#core/grading/excludes.ts';
 import {
+  archiveEntries,
   archivesOf,
   type RootArchive,
   rootName,
   type Submission,
-  submissionFromArchives,
+  submissionFromEntries,
 } from '#core/grading/submission.ts';
 import type { Mark } from '#core/report/types.ts';
 import { normaliseArtifacts } from '#core/task/artifacts.ts';
@@ -36,6 +38,8 @@ export async function takeSubmission(
   container: ContainerHandle,
   options: {
     readonly onProgress?: (message: string) => void;
+    /** Sees everything that the engine has there, before what the task leaves out is left out. */
+    readonly through?: (entries: AsyncIterable<TarEntry>) => AsyncIterable<TarEntry>;
     readonly signal: AbortSignal;
   },
 ): Promise<TakenSubmission> {
@@ -45,7 +49,8 @@ export async function takeSubmission(
     const since = performance.now();
     const at = new Date().toISOString();
     const told = counted(archivesOf(container, record.roots, options.signal), options.onProgress);
-    const submission = await submissionFromArchives(told, {
+    const entries = archiveEntries(told);
+    const submission = await submissionFromEntries(options.through?.(entries) ?? entries, {
       roots: record.roots,
       dir: temp,
       exclude: excludeMatcher(normaliseArtifacts(task)),

@@ -4,6 +4,8 @@ import type { ContainerHandle } from '#core/container/engine.ts';
 import type { FsChannel } from '#core/container/fsChannel.ts';
 import type { IsolationProbe } from '#core/container/workspaceProbe.ts';
 import type { Verdict } from '#core/report/types.ts';
+import type { PeriodicReason, SnapshotSchedule } from '#core/snapshot/schedule.ts';
+import type { TakenSnapshot } from '#core/snapshot/store.ts';
 import type { FreezeReason } from './freezes.ts';
 
 /**
@@ -49,6 +51,8 @@ export interface AttemptRecord {
   readonly grades: readonly AttemptGrade[];
   /** The final one. */
   readonly submission?: AttemptSubmission;
+  /** It began with the files of another attempt's snapshot. */
+  readonly forkedFrom?: { readonly attempt: string; readonly snapshot: string };
   /** Why attempt.json cannot be used; never in a file. Such an attempt can only be deleted. */
   readonly damage?: string;
 }
@@ -68,6 +72,8 @@ export interface AttemptGrade {
   readonly at: string;
   /** Of the final submission. */
   readonly official: boolean;
+  /** The snapshot that was graded; absent in records from before there were any. */
+  readonly snapshot?: string;
 }
 
 export interface AttemptSubmission {
@@ -76,6 +82,7 @@ export interface AttemptSubmission {
   readonly sha256: string;
   /** When the workspace was as it is in there; ISO 8601 UTC. */
   readonly at: string;
+  readonly snapshot?: string;
 }
 
 export interface StartOptions {
@@ -113,6 +120,13 @@ export interface OpenAttempt {
    * does with it until the close, which freezes it too. The clock stands still meanwhile.
    */
   readonly onDidFreeze: Event<FreezeReason | undefined>;
+  /**
+   * A periodic snapshot, by the container's own tools: quick, but not their word for it. Undefined where nothing is to
+   * be kept: in a session that may not write, and while the workspace is frozen. Errors: see `ChannelTaker.take`.
+   */
+  takeSnapshot(reason: PeriodicReason, signal?: AbortSignal): Promise<TakenSnapshot | undefined>;
+  /** Whoever sees work done in the session tells it here, and periodic snapshots are taken when they are due. */
+  readonly schedule: Pick<SnapshotSchedule, 'saved' | 'commandEnded' | 'active'>;
   /** Freezes the container unless another window works in it. Never throws; a second call does nothing. */
   close(): Promise<void>;
 }

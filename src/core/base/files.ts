@@ -27,7 +27,8 @@ export async function writeFileAtomic(file: string, data: string | Uint8Array): 
   await syncFolder(folder);
 }
 
-async function syncFolder(folder: string): Promise<void> {
+/** Makes names in a folder durable, as far as the file system can. */
+export async function syncFolder(folder: string): Promise<void> {
   try {
     const handle = await open(folder, 'r');
     try {

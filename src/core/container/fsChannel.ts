@@ -13,6 +13,7 @@ import {
   parseStat,
   parseStatMany,
 } from './fsChannelReplies.ts';
+import { type FsTree, parseTree } from './fsChannelTree.ts';
 import { type FsWatch, watchTree } from './fsChannelWatch.ts';
 import { blockBytes, command } from './fsScript.ts';
 
@@ -109,6 +110,31 @@ export class FsChannel {
   /** Names as they are, whatever their bytes; unsorted order is the container's. */
   async list(path: string, { signal }: FsCallOptions = {}): Promise<readonly FsEntry[]> {
     return parseList(await this.#ask(this.#quick, this.#read(path, command.list(path), signal)));
+  }
+
+  /**
+   * A folder and everything below it on the same file system, in one go; parents before what is in them. `not-found`
+   * where there is none.
+   */
+  async listTree(root: string, { signal }: FsCallOptions = {}): Promise<FsTree> {
+    requireAbsolute(root);
+    const request = { ...this.#read(root, command.tree(root), signal), deadlineMs: 3 * this.#quickMs };
+    return parseTree((await this.#looks.run(request)).output, root);
+  }
+
+  /** Where a symbolic link leads, as it is written; binary string. */
+  async readLink(path: string, { signal }: FsCallOptions = {}): Promise<string> {
+    const output = await this.#ask(this.#quick, this.#read(path, command.readLink(path), signal));
+    return output.toString('latin1').slice(0, -1);
+  }
+
+  /**
+   * The contents of files known to be regular, one after the other and nothing between: for many small ones, each of
+   * which would cost a process. At most 64 MiB in all; an error when any of them cannot be read.
+   */
+  async readTogether(paths: readonly string[], { signal }: FsCallOptions = {}): Promise<Buffer> {
+    const request = { ...this.#read(paths[0] ?? '', command.readTogether(paths), signal), paths };
+    return paths.length === 0 ? Buffer.alloc(0) : this.#ask(this.#bulk, request);
   }
 
   /** True for a link that leads nowhere too; false also where the caller may not look. */

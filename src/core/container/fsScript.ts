@@ -13,6 +13,9 @@ export const tempPrefix = '.e2eswe-tmp.';
 /** A write's bytes are taken in blocks, which every dd reads exactly; busybox's `head -c` takes more than its share. */
 export const blockBytes = 65_536;
 
+/** Names and targets may hold anything but NUL. */
+const treeFormat = '%y %m %s %i %n %U %G %T@ %C@ %p\\0%l\\0';
+
 export function serverScript(key: string): string {
   return `LC_ALL=C; export LC_ALL; set +e; N='
 '
@@ -129,24 +132,40 @@ U() {
 }
 Y() {
   set -- "$1"/* "$1"/.[!.]* "$1"/..?*
-  stat -c '//%f %s %i %z %n' "$@" </dev/null 2>/dev/null || [ $? -lt 126 ] || g=126
+  stat -c "$y" "$@" </dev/null 2>/dev/null || [ $? -lt 126 ] || g=126
   for f do if [ -d "$f" ] && [ ! -L "$f" ]; then Y "$f"; fi; done
 }
+H() {
+  [ -z "$h" ] || return
+  if find / -maxdepth 0 -printf x </dev/null >/dev/null 2>&1; then h=p
+  elif find / -maxdepth 0 -exec stat -c x {} + </dev/null >/dev/null 2>&1; then h=e
+  else h=w; fi
+}
 Z() {
-  if [ -z "$h" ]; then
-    if find / -maxdepth 0 -printf x </dev/null >/dev/null 2>&1; then h=p
-    elif find / -maxdepth 0 -exec stat -c x {} + </dev/null >/dev/null 2>&1; then h=e
-    else h=w; fi
-  fi
+  H; y='//%f %s %i %z %n'
   {
   case $h in
   p) find "$@" -printf '//%y %s %i %C@ %p\\n' </dev/null 2>/dev/null ;;
-  e) find "$@" -exec stat -c '//%f %s %i %z %n' {} + </dev/null 2>/dev/null ;;
+  e) find "$@" -exec stat -c "$y" {} + </dev/null 2>/dev/null ;;
   w) g=0; Y "$1"; (exit $g) ;;
   esac
   printf '//= %d /\\n' $?
   } | dd obs=${blockBytes} status=none
 }
+G() {
+  H; y='//%f %s %i %h %u %g %Y %z %n'; g=0; e=
+  {
+  printf '%s ' "$h"; date +%s.%N </dev/null
+  case $h in
+  p) e=$(find "$1" -xdev -printf '${treeFormat}' </dev/null 2>&1 >&3) || g=$? ;;
+  e) e=$(find "$1" -xdev -exec stat -c "$y" {} + </dev/null 2>&1 >&3) || g=$? ;;
+  w) stat -c "$y" "$1" </dev/null 2>/dev/null && Y "$1" ;;
+  esac
+  printf '//= %d %s' "$g" "$e"
+  } 3>&1 | dd obs=${blockBytes} status=none
+}
+B() { cat "$@" </dev/null 2>&1; }
+Q() { readlink "$1" </dev/null 2>&1; }
 h=
 while IFS=' ' read -r T c; do
   case $T in ${key}*) eval "$c"; printf '\\0%s %d\\n' "$T" "$?" ;; *) exit 9 ;; esac
@@ -181,6 +200,11 @@ export const command = {
   copy: (from: string, to: string, overwrite: boolean) => `C ${flag(overwrite)} ${quote(from)} ${quote(to)}`,
   remove: (path: string, recursive: boolean) => `X ${flag(recursive)} ${quote(path)}`,
   mkdir: (path: string, parents: boolean) => `K ${flag(parents)} ${quote(path)}`,
+  /** All that is known of a folder and everything below it, with link targets where find gives them. */
+  tree: (root: string) => `G ${quote(root)}`,
+  /** The contents of files, one after the other. */
+  readTogether: (paths: readonly string[]) => `B ${paths.map(quote).join(' ')}`,
+  readLink: (path: string) => `Q ${quote(path)}`,
   /** Undoes what an interrupted request on a path left beside it. */
   undo: (nonce: string, path: string) => `U ${nonce} ${quote(path)}`,
   /** Everything below a folder, folders of these base names left out. */

@@ -71,6 +71,14 @@ export function fromBinary(name: string): string {
   return name.replace(/[\x80-\xff]/g, (c) => `\\x${c.charCodeAt(0).toString(16)}`);
 }
 
+/** The last second that Go's nanoseconds reach, in 2262. */
+const lastSecond = 9_223_372_036;
+
+/** Seconds as a file has them after an engine unpacked it: a time before 1970, or after 2262, becomes another there. */
+export function keptTime(mtime: number): number {
+  return Math.min(Math.max(mtime, 0), lastSecond);
+}
+
 /** True for the all-zero block that ends an archive. */
 export function isZeroBlock(block: Buffer): boolean {
   return block.every((byte) => byte === 0);

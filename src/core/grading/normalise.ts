@@ -1,4 +1,4 @@
-import { fromBinary, type TarHeader, toBinary } from '#core/container/tarHeader.ts';
+import { fromBinary, keptTime, type TarHeader, toBinary } from '#core/container/tarHeader.ts';
 import type { TarEntry } from '#core/container/tarStream.ts';
 import { NotGradedError } from './reasons.ts';
 
@@ -156,14 +156,6 @@ function checkLink(name: string, target: string): void {
       name,
       `it is a link whose target has ${target.length} bytes, and no system makes one with none or more than ${submissionCaps.linkBytes}`,
     );
-}
-
-/** The last second that Go's nanoseconds reach, in 2262. */
-const lastSecond = 9_223_372_036;
-
-/** Engines unpack a time before 1970, or after 2262, as another: it is the nearest one from the start. */
-function keptTime(mtime: number): number {
-  return Math.min(Math.max(mtime, 0), lastSecond);
 }
 
 /** An entry below a link or a file would be written through it. */

@@ -174,10 +174,14 @@ export function submissionFromArchives(
   archives: AsyncIterable<RootArchive> | Iterable<RootArchive>,
   options: TakeOptions,
 ): Promise<Submission> {
-  async function* entries(): AsyncGenerator<TarEntry> {
-    for await (const { root, archive } of archives) yield* movedTo(root, readTar(archive));
-  }
-  return submissionFromEntries(entries(), options);
+  return submissionFromEntries(archiveEntries(archives), options);
+}
+
+/** The entries of each root, with their names in the container. */
+export async function* archiveEntries(
+  archives: AsyncIterable<RootArchive> | Iterable<RootArchive>,
+): AsyncGenerator<TarEntry> {
+  for await (const { root, archive } of archives) yield* movedTo(root, readTar(archive));
 }
 
 /** Entries that already have their names in the container. */

@@ -21,6 +21,7 @@ const freezes: Readonly<Record<FreezeReason, string | undefined>> = {
   grade: 'The workspace is frozen while it is graded. “Keep working” thaws it once its submission is taken.',
   submit: 'The workspace is frozen while its final submission is taken and graded.',
   setup: 'The workspace is frozen while its files are taken.',
+  snapshot: 'The workspace is frozen while its files are taken.',
   comparison: undefined,
 };
 

@@ -98,6 +98,8 @@ export class FakeRoom implements AttemptRoom {
       isolation: this.isolation,
       readOnly: isOver || this.isSecondWindow,
       how: 'was running',
+      takeSnapshot: () => Promise.resolve(undefined),
+      schedule: { saved: () => undefined, commandEnded: () => undefined, active: () => undefined },
       onDidFreeze: this.freezes.event,
       close: async () => {
         this.calls.push(`close ${id}`);

@@ -1,0 +1,65 @@
+import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { excludeMatcher } from '#core/grading/excludes.ts';
+import { submissionFromEntries } from '#core/grading/submission.ts';
+import type { AttemptSource, GradeEvent } from '#core/grading/types.ts';
+import { restoreSnapshot } from '#core/snapshot/restore.ts';
+import { normaliseArtifacts } from '#core/task/artifacts.ts';
+import { type AttemptContext, taskOf } from './context.ts';
+import { gradeSource, taskMarks } from './gradeAttempt.ts';
+import { requireRestorable } from './snapshots.ts';
+import type { AttemptGradeOptions } from './types.ts';
+
+/** Grades the workspace as it was: of a snapshot, in a container of its own; the workspace of now is left alone. */
+export async function gradeSnapshot(
+  context: AttemptContext,
+  id: string,
+  snapshotId: string,
+  options: AttemptGradeOptions,
+  emit: (event: GradeEvent) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const { store, locks, snapshots } = context;
+  const release = await locks.require(id);
+  try {
+    const record = await store.read(id);
+    const task = await taskOf(record);
+    emit({ kind: 'phase', phase: 'submission', title: 'Restoring the snapshot' });
+    const head = await requireRestorable(snapshots.of(id), snapshotId, signal);
+    await snapshots.of(id).pin(head.id);
+    const folder = path.join(store.dirOf(id), 'submissions');
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const temp = await mkdtemp(path.join(folder, '.taking-'));
+    try {
+      const taken = await submissionFromEntries(restoreSnapshot(snapshots.of(id), head, signal), {
+        roots: record.roots,
+        dir: temp,
+        exclude: excludeMatcher(normaliseArtifacts(task)),
+        signal,
+      });
+      const file = path.join(folder, `${taken.sha256}.tar.gz`);
+      await rename(taken.file, file);
+      const unstable =
+        head.unstable.length > 0 ? `; ${head.unstable.length} changed while they were read` : '';
+      const fromInside = {
+        rule: 'snapshot-by-container',
+        message: `The snapshot ${head.id} was taken by the container's own tools${unstable}.`,
+      };
+      const source: AttemptSource = {
+        kind: 'attempt',
+        id,
+        path: file,
+        skipped: [...taken.skipped, ...head.skipped.map(({ name, detail }) => `${name} (${detail})`)],
+        marks: [...(head.source === 'container' ? [fromInside] : []), ...(await taskMarks(record, task))],
+      };
+      const how = { official: false, snapshot: head.id, options };
+      await gradeSource(context, task, source, how, emit, signal, async (grade) => {
+        await store.update(id, (old) => ({ ...old, ...grade }));
+      });
+    } finally {
+      await rm(temp, { recursive: true, force: true });
+    }
+  } finally {
+    await release();
+  }
+}
