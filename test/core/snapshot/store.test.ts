@@ -69,7 +69,7 @@ describe('a snapshot from the engine’s tar', () => {
     );
     const sent = await contentsOf(entriesOf(tree));
     expect(await restored(store, head)).toEqual(
-      sent.map((entry) => ({ ...entry, mtime: keptTime(entry.mtime) })),
+      sent.map((entry) => ({ ...entry, mtime: keptTime(Number(entry.mtime)) })),
     );
   });
 
