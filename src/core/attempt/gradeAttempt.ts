@@ -1,6 +1,6 @@
 import { mkdir, readdir } from 'node:fs/promises';
 import path from 'node:path';
-import { UserError } from '#core/base/errors.ts';
+import { errorMessage, UserError } from '#core/base/errors.ts';
 import { gradeTask } from '#core/grading/grade.ts';
 import type { AttemptSource, GradeEvent, GradeResult } from '#core/grading/types.ts';
 import type { Mark } from '#core/report/types.ts';
@@ -9,6 +9,8 @@ import type { Task } from '#core/task/types.ts';
 import { type AttemptContext, taskOf } from './context.ts';
 import { GradeFreeze } from './gradeFreeze.ts';
 import { ensureWorkspace } from './openAttempt.ts';
+import { endPause } from './pauseAttempt.ts';
+import type { RecordEvent } from './recordEvents.ts';
 import { requireWorkable } from './states.ts';
 import { takeSubmission } from './takeSubmission.ts';
 import type { AttemptGrade, AttemptGradeOptions, AttemptRecord, AttemptSubmission } from './types.ts';
@@ -32,7 +34,8 @@ export async function gradeAttempt(
   try {
     const record = await store.read(id);
     const task = await taskOf(record);
-    if (official && record.state === 'submitted') {
+    const recorder = await context.recorders.open(id);
+    if (official && (record.state === 'submitted' || record.state === 'timed-out')) {
       await gradeKept(context, record, task, options, emit, signal);
       return;
     }
@@ -42,10 +45,14 @@ export async function gradeAttempt(
     // A grade that a dead process left half done.
     if (record.state === 'grading' && !context.busy.has(id))
       await store.move(id, 'ready', { reason: 'the grade was interrupted' });
-    else requireWorkable(record);
+    else if (!official || record.state !== 'paused') requireWorkable(record);
     context.busy.add(id);
+    recorder.append({ kind: 'grade', official });
     try {
       await gradeLive(context, id, task, official, options, emit, signal);
+    } catch (error) {
+      recorder.append({ kind: 'grade-failed', official, reason: errorMessage(error) });
+      throw error;
     } finally {
       context.busy.delete(id);
     }
@@ -88,7 +95,8 @@ async function gradeLive(
     await gradeSource(context, task, source, official, options, emit, signal, async (grade) => {
       if (official) {
         const submission: AttemptSubmission = { file, sha256, at };
-        await store.move(id, 'submitted', { also: { submission, ...grade } });
+        const end = options.isTimeUp ? 'timed-out' : 'submitted';
+        await store.move(id, end, { also: { submission, ...grade } });
         isSubmitted = true;
         await container
           .kill()
@@ -98,6 +106,7 @@ async function gradeLive(
   } finally {
     context.interim.delete(id);
     await freeze.end(isSubmitted);
+    if (isSubmitted) await endPause(context, id, true);
   }
 }
 
@@ -152,9 +161,23 @@ async function gradeSource(
     if (event.kind === 'finished') {
       const { grades } = await store.read(source.id);
       await keep({ grades: [...grades, gradeOf(event.result, official)] });
+      context.recorders.append(source.id, gradedEvent(event.result, official));
     }
     emit(event);
   }
+}
+
+/** All is revealed: the builder sees names, messages and counts. */
+function gradedEvent({ dir, verdict, counts, evidence }: GradeResult, official: boolean): RecordEvent {
+  const submission = evidence.submission?.sha256;
+  return {
+    kind: 'graded',
+    official,
+    dir: path.basename(dir),
+    verdict,
+    ...(submission === undefined ? {} : { submission }),
+    revealed: { tier: 'full', passed: counts.passed, total: counts.reported },
+  };
 }
 
 function gradeOf({ dir, verdict, finishedAt }: GradeResult, official: boolean): AttemptGrade {

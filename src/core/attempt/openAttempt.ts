@@ -7,6 +7,7 @@ import { probeIsolation } from '#core/container/workspaceProbe.ts';
 import { imageOfTask } from '#core/grading/plan.ts';
 import { environmentId } from '#core/task/digest.ts';
 import { type AttemptContext, taskOf, workspaceSpec } from './context.ts';
+import { endPause, holdPause, isTimeUp } from './pauseAttempt.ts';
 import { makeHarborFolders } from './startAttempt.ts';
 import { isOver } from './states.ts';
 import type { AttemptRecord, OpenAttempt } from './types.ts';
@@ -37,11 +38,13 @@ export async function openAttempt(
   let thawed: ContainerHandle | undefined;
   try {
     const engine = await context.connect();
-    const record = await (isFirst ? recover(context, id) : store.read(id));
+    const recorder = isFirst ? await context.recorders.open(id) : undefined;
+    const record = await (isFirst ? submitInTime(context, await recover(context, id)) : store.read(id));
     requireMade(record);
     const mayWrite = isFirst && !isOver(record.state);
     const opened = await ensureWorkspace(context, engine, record, isFirst, signal);
     const { container, how } = opened;
+    recorder?.append({ kind: 'container', how });
     // Nothing can be started in it meanwhile, not even what reads its files.
     const isGraded = ['grade', 'submit'].includes(freezes.reasonOf(id) ?? '');
     if (isGraded || (!isFirst && how === 'was paused'))
@@ -55,7 +58,7 @@ export async function openAttempt(
     const user = record.user === undefined ? {} : { user: record.user };
     const gated = freezes.through(id, container);
     const isolation = await probeIsolation(gated, { signal, ...user });
-    const current = mayWrite ? await enter(context, id) : record;
+    const current = mayWrite ? await enter(context, id, container) : record;
     const files = new FsChannel(gated, user);
     let closing: Promise<void> | undefined;
     return {
@@ -65,6 +68,7 @@ export async function openAttempt(
       isolation,
       readOnly: !mayWrite,
       how,
+      ...(mayWrite && recorder ? { recorder } : {}),
       onDidFreeze: (listener) =>
         freezes.onDidChange((change) => {
           if (change.id === id) listener(change.reason);
@@ -75,6 +79,7 @@ export async function openAttempt(
           // In a frozen container nothing ends before it is thawed.
           if (freezes.reasonOf(id) === undefined) await closed;
           try {
+            await context.timeOuts.settled(id);
             if (isFirst) await rest(context, id, container);
           } finally {
             await leave();
@@ -137,6 +142,18 @@ async function recover(context: AttemptContext, id: string): Promise<AttemptReco
   return record;
 }
 
+/** Without time left nobody works in it any more: what there is is submitted, now at the latest. */
+async function submitInTime(context: AttemptContext, record: AttemptRecord): Promise<AttemptRecord> {
+  const { id } = record;
+  if (isOver(record.state) || !isTimeUp(context, record)) return record;
+  await context.timeOuts.submit(id);
+  const after = await context.store.read(id);
+  if (isOver(after.state)) return after;
+  throw new UserError(`The time of the attempt ${id} is up, and it could not be submitted.`, {
+    nextStep: 'See that the container engine is up, and submit it.',
+  });
+}
+
 function requireMade({ id, state, workdir }: AttemptRecord): void {
   if (state === 'preparing')
     throw new UserError(`The attempt ${id} is still being prepared.`, { nextStep: 'Wait for it.' });
@@ -144,19 +161,23 @@ function requireMade({ id, state, workdir }: AttemptRecord): void {
     throw new UserError(`The attempt ${id} is lost: it was never made.`, { nextStep: 'Delete it.' });
 }
 
-async function enter({ store }: AttemptContext, id: string): Promise<AttemptRecord> {
+/** One that is paused stays frozen. */
+async function enter(
+  context: AttemptContext,
+  id: string,
+  container: ContainerHandle,
+): Promise<AttemptRecord> {
+  const { store } = context;
   let record = await store.read(id);
   if (record.state === 'lost')
     record = await store.move(id, 'ready', { reason: 'its volume is there again' });
+  if (record.state === 'paused') await holdPause(context, id, container);
   return record.state === 'ready' ? store.move(id, 'running') : record;
 }
 
 /** Nobody works in it: frozen, or stopped where nothing is built in it any more. */
-async function rest(
-  { store, freezes, log }: AttemptContext,
-  id: string,
-  container: ContainerHandle,
-): Promise<void> {
+async function rest(context: AttemptContext, id: string, container: ContainerHandle): Promise<void> {
+  const { store, freezes, log } = context;
   const ignore = (error: unknown): void =>
     log.debug(`The container of ${id} does not run: ${errorMessage(error)}`);
   let hasEnded = false;
@@ -166,6 +187,7 @@ async function rest(
     if (state === 'running') await store.move(id, 'ready');
   } finally {
     await freezes.leave(id, hasEnded ? undefined : container).catch(ignore);
+    await endPause(context, id, hasEnded);
   }
   if (hasEnded) await container.kill().catch(ignore);
 }

@@ -56,6 +56,8 @@ export const recordEvent = z.discriminatedUnion('kind', [
   }),
   z.object({ kind: z.literal('focus'), focused: z.boolean() }),
   z.object({ kind: z.literal('note'), text: z.string() }),
+  /** Typing into a terminal, a few seconds of it at a time. */
+  z.object({ kind: z.literal('activity'), in: z.string() }),
   /** The whole text of a document, where what was recorded before does not lead to it. */
   z.object({
     kind: z.literal('text'),

@@ -64,7 +64,8 @@ export function menuItems(
     const thaw: MenuItem = { label: '$(debug-continue) Keep working', command: 'e2eSwe.keepWorking' };
     return [...(session.isFrozenForGrade ? [thaw] : []), ...spec, ...close];
   }
-  const mayAgain = session.record.state === 'submitted' && (!last || last.verdict === 'not graded');
+  const isSubmitted = ['submitted', 'timed-out'].includes(session.record.state);
+  const mayAgain = isSubmitted && (!last || last.verdict === 'not graded');
   return [
     ...work,
     ...(session.readOnly === undefined ? grading : mayAgain ? again : []),

@@ -31,7 +31,7 @@ export const isolated: IsolationProbe = {
 
 export function makeAttempt(id: string, more: Partial<AttemptRecord> = {}): AttemptRecord {
   return {
-    schemaVersion: 1,
+    schemaVersion: 2,
     id,
     task: { name: 'alpha', path: '/c/alpha', digest: 'sha256:0' },
     state: 'ready',
@@ -42,6 +42,7 @@ export function makeAttempt(id: string, more: Partial<AttemptRecord> = {}): Atte
     volume: `e2e-swe-workspace-${id}`,
     roots: ['/app'],
     limits: { cpus: null, memoryMb: null },
+    budgetSec: null,
     env: {},
     allowedHostEnv: [],
     history: [],

@@ -63,7 +63,7 @@ test('lists the newest first, and what is damaged with its reason', async () => 
   for (const id of [old, torn, foreign, newer, other]) await used.store.create(record({ id: id as string }));
   const spoil = (id = '', text = '') => writeFile(path.join(used.store.dirOf(id), 'attempt.json'), text);
   await spoil(torn, '{"schemaVersion": 1, "id": "aaa');
-  await spoil(foreign, '{"schemaVersion": 2}');
+  await spoil(foreign, '{"schemaVersion": 3}');
   await spoil(other, JSON.stringify(record({ id: 'bbbbbbb' })));
   await mkdir(path.join(used.store.storeDir, 'attempts/a-task', none as string));
   await writeFile(path.join(used.store.storeDir, 'attempts/a-task/notes.txt'), '');
@@ -73,7 +73,7 @@ test('lists the newest first, and what is damaged with its reason', async () => 
     [none, 'lost', 'attempt.json cannot be read (ENOENT).'],
     [other, 'lost', 'attempt.json is of the attempt "bbbbbbb", not of this folder.'],
     [newer, 'preparing', undefined],
-    [foreign, 'lost', 'attempt.json is of version 2, not 1.'],
+    [foreign, 'lost', 'attempt.json is of version 3, not 2.'],
     [torn, 'lost', 'attempt.json is torn or no JSON.'],
     [old, 'preparing', undefined],
   ]);

@@ -19,7 +19,7 @@ export function useStore(): { readonly store: AttemptStore; readonly dir: string
 export function record(parts: Partial<AttemptRecord> = {}): AttemptRecord {
   const id = parts.id ?? makeAttemptId();
   return {
-    schemaVersion: 1,
+    schemaVersion: 2,
     id,
     task: { name: 'a task', path: '/corpus/a-task', digest: 'sha256:0' },
     state: 'preparing',
@@ -30,6 +30,7 @@ export function record(parts: Partial<AttemptRecord> = {}): AttemptRecord {
     volume: `e2e-swe-workspace-${id}`,
     roots: ['/app', '/logs/artifacts'],
     limits: { cpus: 1, memoryMb: null },
+    budgetSec: null,
     env: {},
     allowedHostEnv: [],
     history: [{ state: 'preparing', at: '2026-01-02T03:04:05.000Z' }],
