@@ -20,8 +20,8 @@ export interface AttemptDeps {
   readonly hostEnv: NodeJS.ProcessEnv;
   /** dist/guard.cjs, which freezes the container of a process that is killed; without it nobody does. */
   readonly guardScript?: string | undefined;
-  /** The work is frozen below it; default 2 GB. */
-  readonly minFreeBytes?: number | undefined;
+  /** Room for the store; tests say how much. */
+  readonly freeBytes?: (() => Promise<number>) | undefined;
 }
 
 /** What every step of an attempt works with. */

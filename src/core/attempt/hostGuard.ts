@@ -91,9 +91,12 @@ export class HostGuard {
   async stop(): Promise<void> {
     this.#isStopped = true;
     clearInterval(this.#timer);
+    // From here on this process waits for it.
+    this.#child.ref();
     this.#child.stdin?.end('q');
-    await Promise.race([this.#ended, delay(guardDeadlineMs, undefined, { ref: false })]);
-    if (this.#child.exitCode === null && this.#child.signalCode === null) this.#child.kill('SIGKILL');
+    const late = setTimeout(() => this.#child.kill('SIGKILL'), guardDeadlineMs);
+    await this.#ended;
+    clearTimeout(late);
     await rm(guardFileOf(this.#dir), { force: true }).catch(() => undefined);
   }
 }

@@ -41,6 +41,7 @@ export async function openAttempt(
     const recorder = isFirst ? await context.recorders.open(id) : undefined;
     const record = await (isFirst ? submitInTime(context, await recover(context, id)) : store.read(id));
     requireMade(record);
+    if (isFirst && !isOver(record.state)) await context.recorders.requireRoom();
     const mayWrite = isFirst && !isOver(record.state);
     const opened = await ensureWorkspace(context, engine, record, isFirst, signal);
     const { container, how } = opened;

@@ -8,7 +8,7 @@ import { Recorder, type RecorderDeps } from './recorder.ts';
 import { SessionWatch } from './sessionWatch.ts';
 
 /** Below this much room for the store the work is frozen, long before the record has none. */
-const defaultMinFreeBytes = 2 * 1024 ** 3;
+const minFreeBytes = 2 * 1024 ** 3;
 
 export interface RecordersDeps extends RecorderDeps {
   readonly store: AttemptStore;
@@ -16,7 +16,6 @@ export interface RecordersDeps extends RecorderDeps {
   readonly guardScript?: string | undefined;
   /** Where the engine is, as DOCKER_HOST has it. */
   readonly engineAddress: () => Promise<string>;
-  readonly minFreeBytes?: number | undefined;
   readonly freeBytes?: (() => Promise<number>) | undefined;
 }
 
@@ -81,7 +80,7 @@ export class Recorders {
     watched.watch ??= new SessionWatch({
       recorder: watched.recorder,
       budgetSec,
-      minFreeBytes: this.#deps.minFreeBytes ?? defaultMinFreeBytes,
+      minFreeBytes,
       freeBytes: () => this.freeBytes(),
       onTimeUp: () => this.#alarms.fire({ id, what: 'time is up' }),
       onDiskLow: () => this.#alarms.fire({ id, what: 'disk is low' }),
@@ -97,11 +96,10 @@ export class Recorders {
 
   /** Errors: `UserError` while there is too little room to work. */
   async requireRoom(): Promise<void> {
-    const minimum = this.#deps.minFreeBytes ?? defaultMinFreeBytes;
     const free = await this.freeBytes().catch(() => Number.POSITIVE_INFINITY);
-    if (free >= minimum) return;
+    if (free >= minFreeBytes) return;
     throw new UserError(
-      `The disk of ${this.#deps.store.storeDir} has ${Math.floor(free / 1e6)} MB left, and the workspace stays frozen below ${Math.ceil(minimum / 1e6)} MB.`,
+      `The disk of ${this.#deps.store.storeDir} has ${Math.floor(free / 1e6)} MB left, and the workspace stays frozen below ${Math.ceil(minFreeBytes / 1e6)} MB.`,
       { nextStep: 'Make room on it, then resume.' },
     );
   }

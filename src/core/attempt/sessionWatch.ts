@@ -27,7 +27,7 @@ export class SessionWatch {
   readonly #timer: NodeJS.Timeout;
   #warned = Number.POSITIVE_INFINITY;
   #isUp = false;
-  #lastDiskLook = Number.NEGATIVE_INFINITY;
+  #lastDiskLook = performance.now();
   #isLow = false;
 
   constructor(deps: SessionWatchDeps) {
