@@ -79,7 +79,10 @@ export const recordEvent = z.discriminatedUnion('kind', [
     changes: z.array(z.tuple([z.number(), z.number(), z.string()])),
     eol: textFormat.eol.exactOptional(),
   }),
-  /** The bytes that were written; of a document that is recorded, the hash is that of its text in its encoding. */
+  /**
+   * The bytes that a save wrote. Those of a recorded document are its text in its encoding; `content` (base64) has them
+   * where they are not, as in an encoding that we cannot write.
+   */
   z.object({
     kind: z.literal('saved'),
     path: z.string(),
@@ -88,6 +91,7 @@ export const recordEvent = z.discriminatedUnion('kind', [
     sha256: z.string(),
     /** Where the document was saved in another one than before. */
     encoding: z.string().exactOptional(),
+    content: z.string().exactOptional(),
   }),
   z.object({
     kind: z.literal('file'),
