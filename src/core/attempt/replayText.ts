@@ -80,6 +80,7 @@ export class TextReplay {
   /** A folder is moved with all that is in it. */
   #file({ what, path, to }: RecordLine & { kind: 'file' }): void {
     if (what !== 'deleted' && what !== 'renamed' && what !== 'copied') return;
+    if (path === to) return;
     if (what === 'renamed' || what === 'copied')
       for (const inside of this.#inside(to ?? '')) this.#files.delete(inside);
     for (const inside of this.#inside(path)) {
