@@ -62,6 +62,7 @@ export async function openAttempt(
     const current = mayWrite ? await enter(context, id, container) : record;
     const files = new FsChannel(gated, user);
     let closing: Promise<void> | undefined;
+    const frozenBecause = freezes.reasonOf(id);
     return {
       record: current,
       container: gated,
@@ -69,6 +70,7 @@ export async function openAttempt(
       isolation,
       readOnly: !mayWrite,
       how,
+      ...(frozenBecause === undefined ? {} : { frozenBecause }),
       ...(mayWrite && recorder ? { recorder } : {}),
       onDidFreeze: (listener) =>
         freezes.onDidChange((change) => {

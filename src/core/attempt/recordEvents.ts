@@ -95,7 +95,8 @@ export const recordEvent = z.discriminatedUnion('kind', [
   }),
   z.object({
     kind: z.literal('file'),
-    what: z.enum(['created', 'folder', 'deleted', 'renamed', 'copied', 'changed']),
+    /** `many`: more were changed in that second than are told. */
+    what: z.enum(['created', 'deleted', 'renamed', 'copied', 'changed', 'many']),
     path: z.string(),
     to: z.string().exactOptional(),
     actor,
@@ -148,4 +149,3 @@ export type RecordLine = RecordEvent & {
 };
 
 export type Moment = z.infer<typeof moment>;
-export type Actor = z.infer<typeof actor>;

@@ -127,6 +127,8 @@ export interface OpenAttempt {
    * does with it until the close, which freezes it too. The clock stands still meanwhile.
    */
   readonly onDidFreeze: Event<FreezeReason | undefined>;
+  /** Why it was frozen when the session began; absent while it was not. */
+  readonly frozenBecause?: FreezeReason;
   /** What happens is told to it, and it has the clock; absent where the session is read-only. */
   readonly recorder?: Recorder;
   /** Freezes the container unless another window works in it. Never throws; a second call does nothing. */

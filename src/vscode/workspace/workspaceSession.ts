@@ -34,6 +34,7 @@ export class WorkspaceSession implements Disposable {
   constructor(open: OpenAttempt) {
     this.open = open;
     this.#record = open.record;
+    this.#freeze = open.frozenBecause;
     this.#listening = open.onDidFreeze((reason) => this.#setFreeze(reason));
   }
 

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { FreezeReason } from '#core/attempt/freezes.ts';
+import type { Recorder } from '#core/attempt/recorder.ts';
 import type {
   AttachedMode,
   AttemptBridges,
@@ -99,6 +100,7 @@ export class FakeRoom implements AttemptRoom {
       isolation: this.isolation,
       readOnly: isOver || this.isSecondWindow,
       how: 'was running',
+      ...(this.recorder ? { recorder: this.recorder } : {}),
       onDidFreeze: this.freezes.event,
       close: async () => {
         this.calls.push(`close ${id}`);
@@ -168,6 +170,24 @@ export class FakeRoom implements AttemptRoom {
       if (event.kind === 'finished') this.add({ ...(await this.read(id)), state: 'submitted' });
       yield event;
     }
+  }
+
+  recorder: Recorder | undefined;
+
+  async pause(id: string, reason: string | undefined): Promise<AttemptRecord> {
+    this.calls.push(`pause ${id}: ${reason ?? ''}`);
+    this.freezes.fire('pause');
+    return this.add({ ...(await this.read(id)), state: 'paused' });
+  }
+
+  async resume(id: string): Promise<AttemptRecord> {
+    this.calls.push(`resume ${id}`);
+    this.freezes.fire(undefined);
+    return this.add({ ...(await this.read(id)), state: 'running' });
+  }
+
+  async note(id: string, text: string): Promise<void> {
+    this.calls.push(`note ${id}: ${text}`);
   }
 
   async giveUp(id: string): Promise<AttemptRecord> {

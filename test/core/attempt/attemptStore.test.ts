@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, test } from 'vitest';
@@ -56,6 +57,37 @@ test('a record from before there was an attached mode is of the other one', asyn
   expect((await used.store.read(made.id)).mode).toBe('channel');
   await used.store.update(made.id, (now) => ({ ...now, mode: 'attached' }));
   expect((await used.store.read(made.id)).mode).toBe('attached');
+});
+
+test('a record of version 1 has no budget, and is written as version 2', async () => {
+  const made = record({ state: 'ready', history: [{ state: 'ready', at: 'then', reason: 'why' }] });
+  await used.store.create(made);
+  const file = path.join(used.store.dirOf(made.id), 'attempt.json');
+  const { budgetSec: _absent, ...old } = made;
+  await writeFile(file, JSON.stringify({ ...old, schemaVersion: 1 }));
+  expect(await used.store.read(made.id)).toEqual({ ...made, budgetSec: null });
+  await used.store.move(made.id, 'paused', { reason: 'lunch' });
+  expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({
+    ...{ schemaVersion: 2, state: 'paused', budgetSec: null },
+    history: [{ state: 'ready' }, { state: 'paused', reason: 'lunch' }],
+  });
+  // What only version 2 has is damage in one of version 1.
+  await writeFile(file, JSON.stringify({ ...old, schemaVersion: 1, state: 'timed-out' }));
+  await expect(used.store.read(made.id)).rejects.toThrow('is not as its version is written (state)');
+});
+
+test('a move is told once it is on disk', async () => {
+  const made = record();
+  await used.store.create(made);
+  const told: string[] = [];
+  const listening = used.store.onDidMove(({ id, step }) => {
+    const text = readFileSync(path.join(used.store.dirOf(id), 'attempt.json'), 'utf8');
+    told.push(`${step.state} ${(JSON.parse(text) as { state: string }).state}`);
+  });
+  await used.store.move(made.id, 'ready');
+  await expect(used.store.move(made.id, 'submitted')).rejects.toThrow('cannot become');
+  listening.dispose();
+  expect(told).toEqual(['ready ready']);
 });
 
 test('lists the newest first, and what is damaged with its reason', async () => {
