@@ -1,7 +1,8 @@
 import { type ClockPause, type ClockTotals, clockAt } from './clock.ts';
+import { readClock } from './clockCache.ts';
 import type { AttemptContext } from './context.ts';
 import { hostClock, momentOf } from './hostClock.ts';
-import { readClock } from './recorder.ts';
+import { recordFileOf } from './recorder.ts';
 import { budgetLeftSec } from './sessionWatch.ts';
 import { lockOwner } from './windowLock.ts';
 
@@ -19,7 +20,7 @@ export async function readAttemptClock(context: AttemptContext, id: string): Pro
   const { budgetSec } = await store.read(id);
   const dir = store.dirOf(id);
   const recorder = recorders.peek(id);
-  let clock = recorder?.clock ?? (await readClock(dir));
+  let clock = recorder?.clock ?? (await readClock(dir, recordFileOf(dir)));
   if (!recorder && (await lockOwner(dir))) clock = clockAt(clock, momentOf(hostClock));
   const { phase, pauses, wallMs, unpausedMs, focusedMs, activeMs, waitingMs, idleMs } = clock;
   return {

@@ -5,7 +5,7 @@ import { firstHash, hashLine } from './recordLog.ts';
 
 /** What is wrong at a line; the lines around it are still read. */
 export interface RecordDamage {
-  /** From 1. */
+  /** From 1, where the reading began. */
   readonly line: number;
   /** In the file, of the line's first byte. */
   readonly offset: number;
@@ -14,13 +14,24 @@ export interface RecordDamage {
 
 export type ReadRecord = { readonly line: RecordLine } | { readonly damage: RecordDamage };
 
+/** Where a reading may begin: behind a line that was read before. */
+export interface RecordPlace {
+  /** Bytes. */
+  readonly offset: number;
+  /** Of the line before. */
+  readonly hash: string;
+}
+
 /**
  * Streams record.jsonl, a line at a time: files are hundreds of megabytes. A broken chain is told at the first line
  * that does not follow from the one before; a torn last line, which a crash leaves, is told too. No file: no lines.
  */
-export async function* readRecordLog(file: string): AsyncGenerator<ReadRecord> {
-  let hash = firstHash;
-  for await (const { bytes, line, offset, isWhole } of linesOf(file)) {
+export async function* readRecordLog(
+  file: string,
+  from: RecordPlace = { offset: 0, hash: firstHash },
+): AsyncGenerator<ReadRecord> {
+  let { hash } = from;
+  for await (const { bytes, line, offset, isWhole } of linesOf(file, from.offset)) {
     const damage = (what: string): ReadRecord => ({ damage: { line, offset, what } });
     if (!isWhole) {
       yield damage(`The last line is torn: ${bytes.length} bytes.`);
@@ -65,12 +76,15 @@ interface RawLine {
   readonly isWhole: boolean;
 }
 
-async function* linesOf(file: string): AsyncGenerator<RawLine> {
+async function* linesOf(file: string, from: number): AsyncGenerator<RawLine> {
   let pieces: Buffer[] = [];
   let line = 1;
-  let offset = 0;
+  let offset = from;
   try {
-    for await (const chunk of createReadStream(file, { highWaterMark: 1 << 20 }) as AsyncIterable<Buffer>) {
+    for await (const chunk of createReadStream(file, {
+      start: from,
+      highWaterMark: 1 << 20,
+    }) as AsyncIterable<Buffer>) {
       let start = 0;
       for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, start)) {
         const bytes = Buffer.concat([...pieces, chunk.subarray(start, end)]);

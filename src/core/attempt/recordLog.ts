@@ -110,14 +110,15 @@ export class RecordLog {
     }
   }
 
-  /** Writes what is left. Never throws. */
-  async close(): Promise<void> {
-    if (this.#isClosed) return;
+  /** Writes what is left, and says where the file ends; undefined where not all could be written. Never throws. */
+  async close(): Promise<{ readonly offset: number; readonly hash: string } | undefined> {
+    if (this.#isClosed) return undefined;
     this.append({ kind: 'closed' });
     this.#isClosed = true;
     await this.flush().catch((error: unknown) => this.#deps.log.warn(errorMessage(error)));
     clearTimeout(this.#timer);
     await this.#handle.close().catch(() => undefined);
+    return this.#failure === undefined ? { offset: this.#position, hash: this.#hash } : undefined;
   }
 
   #schedule(ms: number): void {

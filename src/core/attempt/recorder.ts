@@ -3,10 +3,10 @@ import type { Disposable } from '#core/base/disposable.ts';
 import { Emitter } from '#core/base/event.ts';
 import type { Log } from '#core/base/log.ts';
 import { CastFile, type CastSize } from './castFile.ts';
-import { applyLine, type ClockState, clockAt, newClock } from './clock.ts';
+import { applyLine, type ClockState, clockAt } from './clock.ts';
+import { keepClock, readClock } from './clockCache.ts';
 import { type HostClock, hostClock, momentOf } from './hostClock.ts';
 import { takeUpGuardEvents } from './hostGuard.ts';
-import { readRecordLines } from './readRecordLog.ts';
 import type { RecordEvent, RecordLine } from './recordEvents.ts';
 import { RecordLog, type RecordLogDeps } from './recordLog.ts';
 
@@ -18,13 +18,6 @@ export interface RecorderDeps extends Pick<RecordLogDeps, 'openFile' | 'reserveB
 /** Of an attempt's folder. */
 export function recordFileOf(dir: string): string {
   return path.join(dir, 'record.jsonl');
-}
-
-/** The clock of an attempt by its record alone; nobody needs to have it open. */
-export async function readClock(dir: string): Promise<ClockState> {
-  let clock = newClock;
-  for await (const line of readRecordLines(recordFileOf(dir))) clock = applyLine(clock, line);
-  return clock;
 }
 
 /** Writes an attempt's record while its lock is held, and keeps its clock. */
@@ -49,7 +42,7 @@ export class Recorder implements Disposable {
 
   /** Reads what there is, and what a guard left. Errors: what the file system says. */
   static async open(dir: string, deps: RecorderDeps): Promise<Recorder> {
-    const recorder = new Recorder(dir, await readClock(dir), deps.hostClock ?? hostClock);
+    const recorder = new Recorder(dir, await readClock(dir, recordFileOf(dir)), deps.hostClock ?? hostClock);
     const { log, openFile, reserveBytes } = deps;
     recorder.#log = await RecordLog.open(recordFileOf(dir), {
       log,
@@ -120,7 +113,9 @@ export class Recorder implements Disposable {
   }
 
   async close(): Promise<void> {
-    await this.#log?.close();
+    const place = await this.#log?.close();
+    // A cache: without it, the record is read.
+    if (place) await keepClock(this.#dir, this.#clock, place).catch(() => undefined);
     this.dispose();
   }
 
