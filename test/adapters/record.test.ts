@@ -69,8 +69,14 @@ class Document {
     for (const [at, length, text] of changes)
       this.text = this.text.slice(0, at) + text + this.text.slice(at + length);
     this.version++;
-    this.isDirty = true;
-    this.#tell(changes);
+    // A first edit is told before the document is dirty by it.
+    const wasDirty = this.isDirty;
+    if (wasDirty) this.#tell(changes);
+    else {
+      this.#tell(changes);
+      this.isDirty = true;
+      this.#tell([]);
+    }
   }
 
   reload(text: string): void {
@@ -115,6 +121,7 @@ test('an edited document can be rebuilt from the record, one that is looked at i
   edited.save();
   edited.edit([0, 2, '']);
   edited.reload('from a formatter\r\n');
+  await new Promise((resolve) => setTimeout(resolve, 250));
   edited.edit([0, 4, 'by']);
   const foreign = new Document('../two/x', 'other attempt');
   foreign.edit([0, 5, '']);

@@ -6,7 +6,10 @@ import { Attempts } from '#core/attempt/attempts.ts';
 import { readRecordLines } from '#core/attempt/readRecordLog.ts';
 import type { RecordLine } from '#core/attempt/recordEvents.ts';
 import { recordFileOf } from '#core/attempt/recorder.ts';
+import { recordTerminal } from '#core/attempt/recordTerminal.ts';
+import { shellMarkEnv } from '#core/attempt/shellMarks.ts';
 import type { AttemptRecord, OpenAttempt } from '#core/attempt/types.ts';
+import { openTerminal } from '#core/container/terminal.ts';
 import type { Task } from '#core/task/types.ts';
 import { writeReport } from '../fixtures/tasks/makeTask.ts';
 import { drain } from './attemptSupport.ts';
@@ -153,6 +156,7 @@ describe('the guard of an open attempt', () => {
 describe('the record of a session', () => {
   let id: string;
   let open: OpenAttempt;
+  afterAll(() => open?.close());
 
   test('says what became of the container, and the clock stands exactly while it is frozen', async () => {
     id = await start();
@@ -194,6 +198,53 @@ describe('the record of a session', () => {
     expect([told, containerState(id)]).toEqual([['thawed'], 'running']);
     expect((await open.files.read('/app/instruction.md')).length).toBeGreaterThan(0);
     await open.close();
+  });
+
+  test('a terminal’s commands are recorded with their exit codes, and its bytes as they came', async () => {
+    open = await attempts.open(id, never);
+    const { recorder, container } = open;
+    if (!recorder) throw new Error('no recorder');
+    const size = { cols: 90, rows: 20 };
+    const shell = await openTerminal(container, { cwd: '/app', env: shellMarkEnv, ...size });
+    const terminal = recordTerminal(recorder, shell, size);
+    let shown = '';
+    terminal.onData((text) => {
+      shown += text;
+    });
+    terminal.write('cd /tmp\r');
+    await waitFor('the folder', () => shown.includes('/tmp#'));
+    terminal.write('sh -c \'exit 42\'; echo "code $? ü"\r');
+    await waitFor('the code', () => shown.includes('code 42 ü\r\n'));
+    terminal.write('false\r');
+    terminal.write('sleep 30\r');
+    await waitFor('the sleep', async () =>
+      (await lines(id)).some((line) => line.kind === 'command' && line.command === 'sleep 30'),
+    );
+    terminal.write('\u0003');
+    terminal.write('exit 3\r');
+    expect(await terminal.exit).toBe(3);
+    await open.close();
+    expect(shown).not.toContain('633;');
+    const all = await lines(id);
+    const told = all.flatMap((line) => {
+      if (line.kind === 'command') return [`${line.cwd} ${line.command}`];
+      return line.kind === 'command-ended' ? [`-> ${line.exitCode}`] : [];
+    });
+    expect(told.slice(-10)).toEqual([
+      ...['/app cd /tmp', '-> 0', `/tmp sh -c 'exit 42'; echo "code $? ü"`, '-> 0', '/tmp false', '-> 1'],
+      ...['/tmp sleep 30', '-> 130', '/tmp exit 3', '-> null'],
+    ]);
+    expect(all.findLast((line) => line.kind === 'terminal-closed')).toMatchObject({
+      exitCode: 3,
+      omitted: 0,
+    });
+    const cast = all.findLast((line) => line.kind === 'terminal')?.cast ?? '';
+    const [header, ...events] = (await readFile(path.join(store.dirOf(id), cast), 'utf8')).trim().split('\n');
+    expect(JSON.parse(header ?? '')).toMatchObject({ version: 2, width: 90, height: 20 });
+    const output = events
+      .map((event) => JSON.parse(event) as [number, string, string])
+      .filter(([, code]) => code === 'o');
+    expect(output.map(([, , text]) => text).join('')).toBe(shown);
   });
 
   test('the command line pauses, resumes, notes, records what it runs, and shows the clock', async () => {

@@ -118,6 +118,8 @@ export class RecordLog {
     await this.flush().catch((error: unknown) => this.#deps.log.warn(errorMessage(error)));
     clearTimeout(this.#timer);
     await this.#handle.close().catch(() => undefined);
+    // Nobody writes until it is opened again, which makes another one.
+    await releaseReserve(this.#file).catch(() => undefined);
     return this.#failure === undefined ? { offset: this.#position, hash: this.#hash } : undefined;
   }
 

@@ -55,7 +55,7 @@ export class TextReplay {
     const before = this.#files.get(path);
     if (!before) return;
     const fits = changes.every(([offset, length]) => offset + length <= before.text.length);
-    const text = fits ? changed(before.text, changes) : before.text;
+    const text = fits ? applyChanges(before.text, changes) : before.text;
     this.#files.set(path, {
       ...before,
       text: eol === undefined ? text : text.replace(/\r\n|\n/g, eol),
@@ -96,7 +96,7 @@ export class TextReplay {
 }
 
 /** All offsets are of the text before; from its end on, none moves another. */
-function changed(text: string, changes: readonly (readonly [number, number, string])[]): string {
+export function applyChanges(text: string, changes: readonly (readonly [number, number, string])[]): string {
   let now = text;
   for (const [offset, length, inserted] of changes.toSorted(([a], [b]) => b - a))
     now = now.slice(0, offset) + inserted + now.slice(offset + length);

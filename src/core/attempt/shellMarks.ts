@@ -92,5 +92,6 @@ function partOf(text: string): number {
 function commandOf(encoded: string): string {
   return Buffer.from(encoded, 'base64')
     .toString('utf8')
-    .replace(/^\s*\d+\*?\s{1,2}/, '');
+    .replace(/^\s*\d+\*?\s{1,2}/, '')
+    .replace(/\n$/, '');
 }

@@ -83,7 +83,7 @@ function makeMarks() {
 }
 
 test('commands are told by the marks of the shell, which are not shown, however the output is cut', () => {
-  const output = `${mark('D;0')}$ make; x\r\n${mark(`E;${encoded('   12  make; echo "é"')}`)}${mark('P;Cwd=/app;b')}${mark('C')}built\u001b]0;title\u0007${mark('D;2')}$ `;
+  const output = `${mark('D;0')}$ make; x\r\n${mark(`E;${encoded('   12  make; echo "é"\n')}`)}${mark('P;Cwd=/app;b')}${mark('C')}built\u001b]0;title\u0007${mark('D;2')}$ `;
   const shown = '$ make; x\r\nbuilt\u001b]0;title\u0007$ ';
   for (let seed = 0; seed < 200; seed++) {
     const random = randoms(seed);
