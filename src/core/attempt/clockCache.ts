@@ -20,7 +20,14 @@ function cacheOf(dir: string): string {
   return path.join(dir, 'clock.json');
 }
 
-export async function keepClock(dir: string, clock: ClockState, place: RecordPlace): Promise<void> {
+export async function keepClock(
+  dir: string,
+  file: string,
+  clock: ClockState,
+  place: RecordPlace,
+): Promise<void> {
+  // Of an attempt that was deleted meanwhile, no folder is made again.
+  await stat(file);
   await writeFileAtomic(cacheOf(dir), `${JSON.stringify({ version: 1, place, clock })}\n`);
 }
 

@@ -115,7 +115,7 @@ export class Recorder implements Disposable {
   async close(): Promise<void> {
     const place = await this.#log?.close();
     // A cache: without it, the record is read.
-    if (place) await keepClock(this.#dir, this.#clock, place).catch(() => undefined);
+    if (place) await keepClock(this.#dir, recordFileOf(this.#dir), this.#clock, place).catch(() => undefined);
     this.dispose();
   }
 

@@ -47,8 +47,12 @@ export function registerRecord(deps: RecordDeps) {
   const follow = async (session: WorkspaceSession, state: AttemptState): Promise<void> => {
     if (sessions.current(session.id) !== session) return;
     try {
-      if (state === 'timed-out') await settle(deps, session.id);
-      else if (!isOver(state)) session.record = await deps.room.read(session.id);
+      if (state === 'timed-out') {
+        await settle(deps, session.id);
+        const { task, grades } = await deps.room.read(session.id);
+        const verdict = grades.findLast(({ official }) => official)?.verdict ?? 'not graded';
+        notifier.info(`The time for ${task.name} was up: the workspace is submitted, and ${verdict}.`);
+      } else if (!isOver(state)) session.record = await deps.room.read(session.id);
     } catch (error) {
       log.warn(`The state of ${session.id} could not be followed: ${errorMessage(error)}`);
     }
