@@ -1,4 +1,4 @@
-import { readFile, stat } from 'node:fs/promises';
+import { readFile, rename, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { AttemptStore } from '#core/attempt/attemptStore.ts';
@@ -296,6 +296,26 @@ test('when the time is up, the workspace is frozen and submitted', async () => {
   expect(budgets.at(-1)).toBe(0);
   expect(containerState(id)).not.toBe('running');
   await expect(attempts.resume(id)).rejects.toThrow('is not paused');
+});
+
+test('when that fails, it stays paused, is not resumed, and is submitted at the next opening', async () => {
+  const task = await lab.task({ testScript, agent: 'timeout_sec = 2.0' });
+  const id = await start(task);
+  const open = await attempts.open(id, never);
+  await rename(task.dir, `${task.dir}-away`);
+  await waitFor('the pause', async () => (await store.read(id)).state === 'paused', 30);
+  expect((await store.read(id)).history.at(-1)?.reason).toBe('its time is up');
+  expect(containerState(id)).toBe('paused');
+  await expect(attempts.resume(id)).rejects.toThrow('time of the attempt');
+  await open.close();
+  await expect(attempts.open(id, never)).rejects.toThrow('could not be submitted');
+  expect([(await store.read(id)).state, containerState(id)]).toEqual(['paused', 'paused']);
+  await rename(`${task.dir}-away`, task.dir);
+  const late = await attempts.open(id, never);
+  expect([late.record.state, late.readOnly]).toEqual(['timed-out', true]);
+  expect((await store.read(id)).grades).toMatchObject([{ official: true, verdict: 'resolved' }]);
+  await late.close();
+  expect((await attempts.clock(id)).unpausedMs).toBeLessThan(3_600);
 });
 
 test('with too little room on the disk the work is frozen', async () => {
