@@ -26,6 +26,7 @@ const common = {
 
 const targets = [
   { ...common, entryPoints: ['src/extension.ts'], outfile: 'dist/extension.cjs' },
+  { ...common, entryPoints: ['src/guard.ts'], outfile: 'dist/guard.cjs' },
   { ...common, entryPoints: ['src/cli.ts'], outfile: 'dist/cli.cjs', banner: { js: '#!/usr/bin/env node' } },
 ];
 

@@ -60,6 +60,7 @@ export function activate(context: vscode.ExtensionContext): TestApi | undefined 
   const reportError = createErrorReporter(channel, notifier, showLog);
   const storeDir = (): string => storeFolderSetting.get() || context.globalStorageUri.fsPath;
 
+  const guardScript = context.asAbsolutePath('dist/guard.cjs');
   const folders = () =>
     listCorpusFolders({
       configured: corporaSetting.get(),
@@ -74,7 +75,7 @@ export function activate(context: vscode.ExtensionContext): TestApi | undefined 
   const engine = own(new EngineStatus(createConnect(channel), channel));
   const kept = own(new KeptIndex(createKept(engine), channel));
   const queue = own(new GradeQueue());
-  const attempts = own(createAttempts({ engine, storeDir, log: channel }));
+  const attempts = own(createAttempts({ engine, storeDir, guardScript, log: channel }));
   const tree = own(new TasksTree({ index, grades, queue, attempts, kept }));
   const view = own(createTasksView({ tree, index, engine, queue, kept, log: channel }));
   const tests: HiddenTests = own(new HiddenTests((...request) => rerun(...request)));

@@ -1,9 +1,11 @@
+import path from 'node:path';
 import { AttemptStore } from '#core/attempt/attemptStore.ts';
 import { Attempts } from '#core/attempt/attempts.ts';
-import { runCommand } from '#core/attempt/runCommand.ts';
+import { runRecorded } from '#core/attempt/recordTerminal.ts';
 import { connectEngine } from '#core/container/connect.ts';
 import { loadTask } from '#core/task/load.ts';
 import { devcontainerCommand, probeCommand } from './attemptAttach.ts';
+import { clockCommand, disqualifyCommand, noteCommand, pauseCommand, resumeCommand } from './attemptClock.ts';
 import { type AttemptCommandContext, oneId, requireYes } from './attemptContext.ts';
 import { gradeAttemptCommand, submitAttemptCommand } from './attemptGrade.ts';
 import { orphansCommand } from './attemptOrphans.ts';
@@ -33,6 +35,11 @@ const commands: Readonly<
   diff: diffCommand,
   fork: forkCommand,
   reset: resetCommand,
+  pause: pauseCommand,
+  resume: resumeCommand,
+  note: noteCommand,
+  clock: clockCommand,
+  disqualify: disqualifyCommand,
   devcontainer: devcontainerCommand,
   probe: probeCommand,
   delete: remove,
@@ -53,6 +60,7 @@ export async function attemptCommand(args: string[], context: CliContext): Promi
     connect: () => connectEngine({ env: context.env }),
     log: stderrLog(context),
     hostEnv: context.env,
+    guardScript: path.join(__dirname, 'guard.cjs'),
   });
   return command(rest, { ...context, store, attempts });
 }
@@ -109,6 +117,9 @@ async function exec(args: string[], context: AttemptCommandContext): Promise<num
   const [id, ...command] = positionals;
   if (id === undefined || command.length === 0)
     throw new UsageError('Name one attempt and a command: attempt exec ID -- CMD…');
+  const { state } = await context.store.read(id);
+  if (state === 'paused')
+    throw new UsageError(`The attempt ${id} is paused: resume it first ("e2e-swe attempt resume ${id}").`);
   const refused = `The attempt ${id} is over, or open in another window: nothing can be run in it.`;
   // Not opened beside that window: whatever is started in there could meet its freeze.
   if (await context.attempts.whoHas(id)) throw new UsageError(refused);
@@ -121,7 +132,8 @@ async function exec(args: string[], context: AttemptCommandContext): Promise<num
       if (process[stream].write(data)) return;
       await new Promise((resolve) => process[stream].once('drain', resolve).once('close', resolve));
     };
-    return await runCommand(open.container, { command, user, workdir, input, onOutput }, context.signal);
+    const spec = { command, user, workdir, input, onOutput };
+    return await runRecorded(open.container, spec, open.recorder, context.signal);
   } finally {
     await open.close();
   }

@@ -40,6 +40,14 @@ export const usage = `e2e-swe: build and judge whole repositories from a spec
   e2e-swe attempt probe ID [--scrub] [--json]
       List ways out of the container, as an attached editor opens them; --scrub removes what can be removed.
       Exit code 0 nothing leads out, 1 something does.
+  e2e-swe attempt pause ID [--reason TEXT] | resume ID
+      Stop the clock and keep the workspace frozen, whoever opens it, until it is resumed.
+  e2e-swe attempt clock ID [--json]
+      Show wall, unpaused, focused, active, waiting and idle time, the pauses with their reasons, and what is left.
+  e2e-swe attempt note ID TEXT
+      Write a note into the record.
+  e2e-swe attempt disqualify ID --reason TEXT --yes
+      End it, or mark one that is over, as not counted; its files and grades stay.
   e2e-swe attempt give-up ID --yes | delete ID --yes
       End it without a submission; remove its container, files, submissions and grades.
   e2e-swe attempt orphans [ID…] [--remove] [--json]

@@ -92,8 +92,8 @@ describe('grade', () => {
       verdict: 'not graded',
       reason: 'engine-unavailable',
       explanation: {
-        text: 'No container engine answers: tried unix:///nonexistent (no such socket).',
-        nextStep: expect.stringMatching(/^Start Docker/),
+        text: 'The container engine of DOCKER_HOST does not answer: unix:///nonexistent (no such socket).',
+        nextStep: 'Start it, or choose another engine (DOCKER_HOST names this one).',
       },
     });
     const plain = await run(['grade', task, '--empty'], env);

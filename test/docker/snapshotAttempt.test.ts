@@ -84,7 +84,7 @@ describe('snapshots of an attempt', () => {
   test('periodic ones follow work, and none is begun in a frozen workspace', async () => {
     const before = (await snapshots()).length;
     await sh(open.container, 'echo work >/app/worked');
-    open.schedule.saved();
+    open.recorder?.append({ kind: 'file', what: 'created', path: '/app/worked', actor: 'human' });
     await waitFor('a snapshot', async () => (await snapshots()).length > before);
     expect((await snapshots()).at(-1)).toMatchObject({ reason: 'save', source: 'container' });
     let checked = 0;

@@ -3,55 +3,12 @@
  * plain Node. `fake` steers it and tells what happened. Tests import `vscode` for types and this file for `fake`.
  */
 
+import { CancellationTokenSource, EventEmitter, type Listener, Uri } from './basics.ts';
 import { createLanguages, FakeDiagnostic } from './diagnostics.ts';
 import { FakeTestItem, FakeTestItems } from './testItems.ts';
 import { FakeRun } from './testRun.ts';
 
-type Listener<T> = (value: T) => unknown;
-
-export class EventEmitter<T> {
-  readonly #listeners = new Set<Listener<T>>();
-  readonly event = (listener: Listener<T>) => {
-    this.#listeners.add(listener);
-    return { dispose: () => this.#listeners.delete(listener) };
-  };
-  fire(value: T): void {
-    for (const listener of [...this.#listeners]) listener(value);
-  }
-  dispose(): void {
-    this.#listeners.clear();
-  }
-}
-
-export class CancellationTokenSource {
-  readonly #emitter = new EventEmitter<void>();
-  readonly token = { isCancellationRequested: false, onCancellationRequested: this.#emitter.event };
-  cancel(): void {
-    this.token.isCancellationRequested = true;
-    this.#emitter.fire();
-  }
-}
-
-export class Uri {
-  constructor(
-    readonly scheme: string,
-    readonly path: string,
-    readonly query = '',
-  ) {}
-  static file(path: string): Uri {
-    return new Uri('file', path);
-  }
-  static parse = (text: string) => new Uri(text.split(':')[0] ?? '', text.slice(text.indexOf(':') + 1));
-  static from(parts: { scheme: string; path?: string; query?: string }): Uri {
-    return new Uri(parts.scheme, parts.path ?? '', parts.query ?? '');
-  }
-  get fsPath(): string {
-    return this.path;
-  }
-  toString(): string {
-    return `${this.scheme}:${this.path}${this.query && `?${this.query}`}`;
-  }
-}
+export { CancellationTokenSource, EventEmitter, Uri };
 
 export class Position {
   constructor(
@@ -231,6 +188,22 @@ function initialState() {
     textDocuments: [] as { uri: Uri }[],
     /** The Problems view: "severity file:line message [source]". */
     problems: [] as readonly string[],
+    documents: {
+      opened: new EventEmitter<object>(),
+      changed: new EventEmitter<object>(),
+      saved: new EventEmitter<object>(),
+      closed: new EventEmitter<object>(),
+    },
+    files: {
+      created: new EventEmitter<object>(),
+      deleted: new EventEmitter<object>(),
+      renamed: new EventEmitter<object>(),
+      /** By programs. */
+      changed: new EventEmitter<Uri>(),
+    },
+    windowState: new EventEmitter<{ focused: boolean }>(),
+    /** Answers the input boxes that open, in order. */
+    inputs: [] as (string | undefined)[],
     savedAll: 0,
     fileSystems: new Map<string, { readFile(uri: Uri): Promise<Uint8Array> }>(),
   };
@@ -279,7 +252,9 @@ export const window = {
   },
   registerTreeDataProvider: never,
   registerTerminalProfileProvider: never,
-  onDidChangeWindowState: never,
+  state: { focused: true },
+  onDidChangeWindowState: (listener: Listener<{ focused: boolean }>) => fake.windowState.event(listener),
+  showInputBox: async () => fake.inputs.shift(),
   onDidOpenTerminal: (listener: (terminal: object) => void) => fake.terminalOpened.event(listener),
   onDidCloseTerminal: (listener: (terminal: object) => void) => fake.terminalClosed.event(listener),
   activeTextEditor: undefined,
@@ -291,6 +266,9 @@ export const window = {
       ...nothing,
       show: () => {
         item.isShown = true;
+      },
+      hide: () => {
+        item.isShown = false;
       },
     };
     fake.statusBar.set(id, item);
@@ -360,8 +338,20 @@ export const workspace = {
   },
   onDidChangeConfiguration: configurationChanged.event,
   onDidChangeWorkspaceFolders: never,
+  onDidOpenTextDocument: (listener: Listener<object>) => fake.documents.opened.event(listener),
+  onDidChangeTextDocument: (listener: Listener<object>) => fake.documents.changed.event(listener),
+  onDidSaveTextDocument: (listener: Listener<object>) => fake.documents.saved.event(listener),
+  onDidCloseTextDocument: (listener: Listener<object>) => fake.documents.closed.event(listener),
+  onDidCreateFiles: (listener: Listener<object>) => fake.files.created.event(listener),
+  onDidDeleteFiles: (listener: Listener<object>) => fake.files.deleted.event(listener),
+  onDidRenameFiles: (listener: Listener<object>) => fake.files.renamed.event(listener),
   onDidGrantWorkspaceTrust: never,
-  createFileSystemWatcher: () => ({ onDidCreate: never, onDidChange: never, onDidDelete: never, ...nothing }),
+  createFileSystemWatcher: () => ({
+    onDidCreate: never,
+    onDidChange: (listener: Listener<Uri>) => fake.files.changed.event(listener),
+    onDidDelete: never,
+    ...nothing,
+  }),
   registerFileSystemProvider: (scheme: string, provider: { readFile(uri: Uri): Promise<Uint8Array> }) => {
     fake.fileSystems.set(scheme, provider);
     return nothing;
@@ -381,12 +371,21 @@ export const commands = {
 };
 
 export const env = {
+  appName: 'Fake Code',
   remoteName: undefined as string | undefined,
   uiKind: UIKind.Desktop,
   clipboard: { writeText: async (text: string) => void Object.assign(fake, { clipboard: text }) },
 };
 
+export const version = '1.100.0';
+export const EndOfLine = { LF: 1, CRLF: 2 };
+
 export const extensions = {
+  get all() {
+    const builtin = { id: 'vscode.git', packageJSON: { isBuiltin: true, version: '1.0.0' } };
+    const others = [...fake.extensions].map((id) => ({ id, packageJSON: { version: '2.1.0' } }));
+    return [builtin, ...others];
+  },
   getExtension: (id: string) => [...fake.extensions].find((known) => known === id),
 };
 

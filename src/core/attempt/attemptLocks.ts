@@ -12,6 +12,8 @@ export class AttemptLocks {
   readonly #turns = new Map<string, Promise<unknown>>();
   /** Attempts with a session here that may write. */
   readonly sessions = new Set<string>();
+  /** Awaited before a lock is given back: nobody else may write yet. */
+  beforeRelease: (id: string) => Promise<void> = () => Promise.resolve();
 
   constructor(store: AttemptStore) {
     this.#store = store;
@@ -52,6 +54,7 @@ export class AttemptLocks {
     const held = this.#held.get(id);
     if (!held || --held.users > 0) return;
     this.#held.delete(id);
+    await this.beforeRelease(id);
     await held.lock.release();
   }
 

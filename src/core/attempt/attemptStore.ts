@@ -3,10 +3,11 @@ import { existsSync, readdirSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, rmdir } from 'node:fs/promises';
 import path from 'node:path';
 import { errorCode, errorMessage, UserError } from '#core/base/errors.ts';
+import { Emitter } from '#core/base/event.ts';
 import { writeFileAtomic } from '#core/base/files.ts';
 import { damagedRecord, decodeRecord, encodeRecord } from './recordFile.ts';
 import { moveTo } from './states.ts';
-import type { AttemptRecord, AttemptState } from './types.ts';
+import type { AttemptRecord, AttemptState, AttemptStep } from './types.ts';
 
 const idPattern = /^[a-z0-9]{6,40}$/;
 
@@ -20,6 +21,9 @@ export function makeAttemptId(): string {
 /** The attempts on disk: `<storeDir>/attempts/<task folder>/<id>/attempt.json`, a folder a task (design.md §2). */
 export class AttemptStore {
   readonly storeDir: string;
+  readonly #moved = new Emitter<{ readonly id: string; readonly step: AttemptStep }>();
+  /** Fires once the new state is on disk. */
+  readonly onDidMove = this.#moved.event;
   /** One change at a time to each record. */
   readonly #changes = new Map<string, Promise<unknown>>();
 
@@ -79,12 +83,17 @@ export class AttemptStore {
   }
 
   /** The one way from state to state, with what changes besides. Errors: `UserError` for one that is not legal. */
-  move(
+  async move(
     id: string,
     to: AttemptState,
     options: { readonly reason?: string; readonly also?: Partial<AttemptRecord> } = {},
   ): Promise<AttemptRecord> {
-    return this.#change(id, (record) => moveTo({ ...record, ...options.also }, to, options.reason));
+    const moved = await this.#change(id, (record) =>
+      moveTo({ ...record, ...options.also }, to, options.reason),
+    );
+    const step = moved.history.at(-1);
+    if (step) this.#moved.fire({ id, step });
+    return moved;
   }
 
   /** Errors: `UserError` when there is no such attempt. */

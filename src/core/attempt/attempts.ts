@@ -9,6 +9,7 @@ import type { SnapshotStore } from '#core/snapshot/store.ts';
 import type { SnapshotHead } from '#core/snapshot/types.ts';
 import type { Task } from '#core/task/types.ts';
 import { prepareAttachedMode } from './attachedMode.ts';
+import { type AttemptClock, readAttemptClock } from './attemptClock.ts';
 import { AttemptLocks } from './attemptLocks.ts';
 import { AttemptSnapshots } from './attemptSnapshots.ts';
 import { type AttemptContext, type AttemptDeps, asUserErrors, eventsOf, taskOf } from './context.ts';
@@ -18,11 +19,16 @@ import { gradeAttempt } from './gradeAttempt.ts';
 import { gradeSnapshot } from './gradeSnapshot.ts';
 import { ensureWorkspace, openAttempt } from './openAttempt.ts';
 import { listOrphans, removeOrphan } from './orphans.ts';
+import { defaultPauseReason, endPause, pauseAttempt, resumeAttempt } from './pauseAttempt.ts';
+import type { Recorder } from './recorder.ts';
+import { Recorders } from './recorders.ts';
+import { recordSession } from './recordSession.ts';
 import { type ResetKind, resetAttempt } from './resetAttempt.ts';
 import { snapshotAttempt } from './snapshots.ts';
 import { startAttempt } from './startAttempt.ts';
 import { requireWorkable } from './states.ts';
 import { takeSubmission } from './takeSubmission.ts';
+import { TimeOuts } from './timeOuts.ts';
 import { runSetup } from './trySetup.ts';
 import type {
   AttachedMode,
@@ -46,15 +52,29 @@ export class Attempts {
   readonly #context: AttemptContext;
 
   constructor(deps: AttemptDeps) {
-    this.#context = {
-      ...deps,
-      locks: new AttemptLocks(deps.store),
-      freezes: new Freezes(deps.log),
-      snapshots: new AttemptSnapshots(deps.store),
-      takers: new Map(),
-      busy: new Set(),
-      interim: new Map(),
+    const locks = new AttemptLocks(deps.store);
+    const freezes = new Freezes(deps.log);
+    const engineAddress = async (): Promise<string> => (await (await deps.connect()).info()).address;
+    const recorders = new Recorders({ ...deps, engineAddress });
+    const context = {
+      ...{
+        ...deps,
+        locks,
+        freezes,
+        recorders,
+        snapshots: new AttemptSnapshots(deps.store),
+        takers: new Map(),
+      },
+      ...{ busy: new Set<string>(), interim: new Map(), pauses: new Map() },
+      timeOuts: {
+        settled: (id: string) => timeOuts.settled(id),
+        submit: (id: string) => timeOuts.submit(id),
+      },
     };
+    const timeOuts = new TimeOuts(context);
+    this.#context = context;
+    locks.beforeRelease = (id) => recorders.close(id);
+    recordSession(this.#context);
   }
 
   /** Image, volume, container, spec and probe; ends with `ready`. Nothing is left of one that fails or is cancelled. */
@@ -90,13 +110,21 @@ export class Attempts {
       try {
         const record = await store.read(id);
         requireWorkable(record);
+        const recorder = await this.#context.recorders.open(id);
         const task = await taskOf(record);
         const engine = await this.#connect();
         const { container } = await ensureWorkspace(this.#context, engine, record, true, signal);
         const taken = await freezes.during(id, container, 'setup', () =>
           takeSubmission(record, folder, task, container, { signal }),
         );
-        return await runSetup(this.#context, engine, record, task, taken, onOutput, signal);
+        const ended = recorder.command({ in: 'setup', actor: 'human', command: 'bash ./setup.sh' });
+        try {
+          const result = await runSetup(this.#context, engine, record, task, taken, onOutput, signal);
+          ended(result.exitCode);
+          return result;
+        } finally {
+          ended(null);
+        }
       } finally {
         await rm(folder, { recursive: true, force: true });
         await release();
@@ -181,20 +209,50 @@ export class Attempts {
     return asUserErrors(() => resetAttempt(this.#context, id, snapshot, kind, signal));
   }
 
+  /**
+   * Stops the clock and freezes the workspace until `resume`, whoever opens it. Errors: `UserError` while another window
+   * has it.
+   */
+  pause(id: string, reason: string = defaultPauseReason): Promise<AttemptRecord> {
+    return this.#recorded(id, () => pauseAttempt(this.#context, id, reason));
+  }
+
+  resume(id: string): Promise<AttemptRecord> {
+    return this.#recorded(id, () => resumeAttempt(this.#context, id));
+  }
+
+  /** A line of the builder's own in the record. */
+  note(id: string, text: string): Promise<void> {
+    return this.#recorded(id, async (recorder) => {
+      recorder.append({ kind: 'note', text });
+      await recorder.flush();
+    });
+  }
+
+  /** As it stands now; also while another window has it, by what that one wrote. */
+  async clock(id: string): Promise<AttemptClock> {
+    return readAttemptClock(this.#context, id);
+  }
+
+  /** Not counted, for a reason that is kept with it; its files and grades stay. Also of one that is over. */
+  disqualify(id: string, reason: string): Promise<AttemptRecord> {
+    return this.#recorded(id, async () => {
+      const over = await this.#context.store.move(id, 'disqualified', { reason });
+      await this.#stop(id);
+      await endPause(this.#context, id, true);
+      return over;
+    });
+  }
+
   /** Ends the attempt without a submission; its files stay until it is deleted. */
   giveUp(id: string): Promise<AttemptRecord> {
-    const { store, locks } = this.#context;
-    return asUserErrors(async () => {
-      const release = await locks.require(id);
-      try {
-        const record = await store.read(id);
-        requireWorkable(record);
-        const over = await store.move(id, 'gave-up');
-        await this.#stop(id);
-        return over;
-      } finally {
-        await release();
-      }
+    return this.#recorded(id, async () => {
+      const record = await this.#context.store.read(id);
+      if (record.state !== 'paused') requireWorkable(record);
+      const over = await this.#context.store.move(id, 'gave-up');
+      await this.#stop(id);
+      await endPause(this.#context, id, true);
+      return over;
     });
   }
 
@@ -227,6 +285,19 @@ export class Attempts {
   /** `name` as `orphans` has it. */
   removeOrphan(name: string): Promise<void> {
     return asUserErrors(async () => removeOrphan(this.#context, await this.#connect(), name));
+  }
+
+  /** With the lock, and the record open: what is done is written in it. */
+  #recorded<T>(id: string, work: (recorder: Recorder) => Promise<T>): Promise<T> {
+    const { locks, recorders } = this.#context;
+    return asUserErrors(async () => {
+      const release = await locks.require(id);
+      try {
+        return await work(await recorders.open(id));
+      } finally {
+        await release();
+      }
+    });
   }
 
   /** What is over needs no engine to be over. */

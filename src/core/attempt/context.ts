@@ -12,7 +12,8 @@ import type { Task } from '#core/task/types.ts';
 import type { AttemptLocks } from './attemptLocks.ts';
 import type { AttemptSnapshots } from './attemptSnapshots.ts';
 import type { AttemptStore } from './attemptStore.ts';
-import type { Freezes } from './freezes.ts';
+import type { Freezes, Release } from './freezes.ts';
+import type { Recorders } from './recorders.ts';
 import type { AttemptRecord } from './types.ts';
 
 export interface AttemptDeps {
@@ -20,6 +21,10 @@ export interface AttemptDeps {
   readonly connect: () => Promise<ContainerEngine>;
   readonly log: Log;
   readonly hostEnv: NodeJS.ProcessEnv;
+  /** dist/guard.cjs, which freezes the container of a process that is killed; without it nobody does. */
+  readonly guardScript?: string | undefined;
+  /** Room for the store; tests say how much. */
+  readonly freeBytes?: (() => Promise<number>) | undefined;
 }
 
 /** What every step of an attempt works with. */
@@ -33,6 +38,11 @@ export interface AttemptContext extends AttemptDeps {
   readonly busy: Set<string>;
   /** Attempts under an interim grade in this process, whose builder may want to work on. */
   readonly interim: Map<string, { keepWorking(): Promise<void> }>;
+  readonly recorders: Recorders;
+  /** Of open attempts that are paused: what keeps them frozen. */
+  readonly pauses: Map<string, Release>;
+  /** Attempts that are being submitted since their time is up. */
+  readonly timeOuts: { settled(id: string): Promise<void>; submit(id: string): Promise<void> };
 }
 
 /** The container that an attempt has, or gets again. */

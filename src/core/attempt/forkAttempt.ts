@@ -100,9 +100,9 @@ async function pinned(
 function newRecord(from: AttemptRecord, head: SnapshotHead): AttemptRecord {
   const id = makeAttemptId();
   const createdAt = new Date().toISOString();
-  const { schemaVersion, task, workdir, image, roots, limits, env, allowedHostEnv, user } = from;
+  const { schemaVersion, task, workdir, image, roots, limits, budgetSec, env, allowedHostEnv, user } = from;
   return {
-    ...{ schemaVersion, task, workdir, image, roots, limits, env, allowedHostEnv },
+    ...{ schemaVersion, task, workdir, image, roots, limits, budgetSec, env, allowedHostEnv },
     ...(user === undefined ? {} : { user }),
     id,
     state: 'preparing',

@@ -5,10 +5,17 @@ import type { ContainerHandle } from '#core/container/engine.ts';
 
 /**
  * Why a workspace stands still while somebody works in it. `grade`: an interim grade, to its end or until the builder
- * works on; `submit`: the final one; `setup`: its files are taken for a try of setup.sh; `snapshot`: they are taken to be
- * kept; `comparison`: a look of milliseconds at what changed.
+ * works on; `submit`: the final one; `setup`: its files are taken for a try of setup.sh; `snapshot`: they are
+ * taken to be kept; `comparison`: a look of milliseconds at what changed; `pause`: the builder, or the machine, stopped the clock.
  */
-export type FreezeReason = 'grade' | 'submit' | 'setup' | 'snapshot' | 'comparison';
+export type FreezeReason = 'grade' | 'submit' | 'setup' | 'snapshot' | 'comparison' | 'pause';
+
+/** What became of the container itself: frozen, with why (`closed`: nobody works in it), or about to run. */
+export interface FreezeSettlement {
+  readonly id: string;
+  readonly isFrozen: boolean;
+  readonly reason: FreezeReason | 'closed';
+}
 
 /** A workspace was frozen, or thawed where there is no reason (any more). */
 export interface FreezeChange {
@@ -26,6 +33,8 @@ interface Freeze {
   readonly holds: Set<{ readonly reason: FreezeReason }>;
   workers: number;
   told: FreezeReason | undefined;
+  /** As the engine was last told; undefined: unknown. */
+  isFrozen: boolean | undefined;
   /** One change at a time: nobody thaws what another just freezes. */
   turn: Promise<unknown>;
 }
@@ -38,9 +47,14 @@ export class Freezes {
   readonly #log: Log;
   readonly #freezes = new Map<string, Freeze>();
   readonly #changed = new Emitter<FreezeChange>();
+  readonly #settled = new Emitter<FreezeSettlement>();
+  /** Awaited before a container runs: what watches over it has to be there. */
+  beforeThaw: (id: string) => Promise<void> = () => Promise.resolve();
 
   /** Fires before it is frozen and after it is thawed. */
   readonly onDidChange = this.#changed.event;
+  /** The other way round: after it is frozen and before it is thawed, so that a clock never stands while work goes on. */
+  readonly onDidSettle = this.#settled.event;
 
   constructor(log: Log) {
     this.#log = log;
@@ -111,6 +125,13 @@ export class Freezes {
     }
   }
 
+  /** Somebody else froze the container: as it should be, again. */
+  async resettle(id: string, container: Freezable): Promise<void> {
+    const freeze = this.#of(id);
+    freeze.isFrozen = undefined;
+    await this.#settle(id, freeze, container);
+  }
+
   /** The container, but what is started in it while it is held waits: the engine refuses it then. */
   through(id: string, container: ContainerHandle): ContainerHandle {
     const exec: ContainerHandle['exec'] = async (spec, signal) => {
@@ -136,6 +157,7 @@ export class Freezes {
       holds: new Set(),
       workers: 0,
       told: undefined,
+      isFrozen: undefined,
       turn: Promise.resolve(),
     };
     this.#freezes.set(id, freeze);
@@ -148,13 +170,45 @@ export class Freezes {
       const reason = this.reasonOf(id);
       if (reason !== undefined) this.#tell(id, freeze, reason);
       try {
-        await (isFrozen ? container.pause() : container.unpause());
+        await this.#freezeOrThaw(id, freeze, container, isFrozen, reason ?? 'closed');
       } finally {
         if (reason === undefined) this.#tell(id, freeze, reason);
       }
     });
     freeze.turn = change.catch(() => undefined);
     await change;
+  }
+
+  async #freezeOrThaw(
+    id: string,
+    freeze: Freeze,
+    container: Freezable,
+    isFrozen: boolean,
+    reason: FreezeReason | 'closed',
+  ): Promise<void> {
+    const wasFrozen = freeze.isFrozen;
+    freeze.isFrozen = isFrozen;
+    if (isFrozen) {
+      try {
+        await container.pause();
+      } catch (error) {
+        freeze.isFrozen = wasFrozen;
+        throw error;
+      }
+      if (wasFrozen !== true) this.#settled.fire({ id, isFrozen, reason });
+      return;
+    }
+    if (wasFrozen !== false) {
+      await this.beforeThaw(id);
+      this.#settled.fire({ id, isFrozen, reason });
+    }
+    try {
+      await container.unpause();
+    } catch (error) {
+      freeze.isFrozen = wasFrozen;
+      if (wasFrozen !== false) this.#settled.fire({ id, isFrozen: true, reason });
+      throw error;
+    }
   }
 
   #tell(id: string, freeze: Freeze, reason: FreezeReason | undefined): void {

@@ -10,6 +10,8 @@ import type { Task } from '#core/task/types.ts';
 import { type AttemptContext, taskOf } from './context.ts';
 import { GradeFreeze } from './gradeFreeze.ts';
 import { ensureWorkspace } from './openAttempt.ts';
+import { endPause } from './pauseAttempt.ts';
+import type { RecordEvent } from './recordEvents.ts';
 import { mismatchMarks, takeSubmissionAndSnapshot } from './snapshots.ts';
 import { requireWorkable } from './states.ts';
 import type { AttemptGrade, AttemptGradeOptions, AttemptRecord, AttemptSubmission } from './types.ts';
@@ -33,7 +35,8 @@ export async function gradeAttempt(
   try {
     const record = await store.read(id);
     const task = await taskOf(record);
-    if (official && record.state === 'submitted') {
+    const recorder = await context.recorders.open(id);
+    if (official && (record.state === 'submitted' || record.state === 'timed-out')) {
       await gradeKept(context, record, task, options, emit, signal);
       return;
     }
@@ -43,10 +46,14 @@ export async function gradeAttempt(
     // A grade that a dead process left half done.
     if (record.state === 'grading' && !context.busy.has(id))
       await store.move(id, 'ready', { reason: 'the grade was interrupted' });
-    else requireWorkable(record);
+    else if (!official || record.state !== 'paused') requireWorkable(record);
     context.busy.add(id);
+    recorder.append({ kind: 'grade', official });
     try {
       await gradeLive(context, id, task, official, options, emit, signal);
+    } catch (error) {
+      recorder.append({ kind: 'grade-failed', official, reason: errorMessage(error) });
+      throw error;
     } finally {
       context.busy.delete(id);
     }
@@ -97,7 +104,8 @@ async function gradeLive(
     await gradeSource(context, task, source, how, emit, signal, async (grade) => {
       if (official) {
         const submission: AttemptSubmission = { file, sha256, at, snapshot: snapshot.id };
-        await store.move(id, 'submitted', { also: { submission, ...grade } });
+        const end = options.isTimeUp ? 'timed-out' : 'submitted';
+        await store.move(id, end, { also: { submission, ...grade } });
         isSubmitted = true;
         await container
           .kill()
@@ -107,6 +115,7 @@ async function gradeLive(
   } finally {
     context.interim.delete(id);
     await freeze.end(isSubmitted);
+    if (isSubmitted) await endPause(context, id, true);
   }
 }
 
@@ -180,9 +189,23 @@ export async function gradeSource(
     if (event.kind === 'finished') {
       const { grades } = await store.read(source.id);
       await keep({ grades: [...grades, gradeOf(event.result, how.official, how.snapshot)] });
+      context.recorders.append(source.id, gradedEvent(event.result, how.official));
     }
     emit(event);
   }
+}
+
+/** All is revealed: the builder sees names, messages and counts. */
+function gradedEvent({ dir, verdict, counts, evidence }: GradeResult, official: boolean): RecordEvent {
+  const submission = evidence.submission?.sha256;
+  return {
+    kind: 'graded',
+    official,
+    dir: path.basename(dir),
+    verdict,
+    ...(submission === undefined ? {} : { submission }),
+    revealed: { tier: 'full', passed: counts.passed, total: counts.reported },
+  };
 }
 
 function gradeOf(

@@ -12,6 +12,8 @@ export class GradeFreeze {
   readonly #id: string;
   readonly #container: ContainerHandle;
   #release: Release | undefined;
+  /** An attempt that was paused is paused again when the grade is not made. */
+  #wasPaused = false;
   #isTaken = false;
   #isWanted: boolean;
   #isOver = false;
@@ -31,6 +33,7 @@ export class GradeFreeze {
   /** Frozen when it resolves; `end` has to follow, also where this fails. */
   async begin(reason: 'grade' | 'submit'): Promise<AttemptRecord> {
     const { store, freezes } = this.#context;
+    this.#wasPaused = (await store.read(this.#id)).state === 'paused';
     const record = await store.move(this.#id, 'grading');
     this.#release = await freezes.hold(this.#id, this.#container, reason);
     return record;
@@ -58,7 +61,9 @@ export class GradeFreeze {
     try {
       const { state } = await store.read(this.#id);
       const isOpen = locks.sessions.has(this.#id);
-      if (state === 'grading') await store.move(this.#id, isOpen ? 'running' : 'ready');
+      if (state === 'grading' && this.#wasPaused)
+        await store.move(this.#id, 'paused', { reason: 'its grade was not made' });
+      else if (state === 'grading') await store.move(this.#id, isOpen ? 'running' : 'ready');
       else if (state === 'running' && !isOpen) await store.move(this.#id, 'ready');
     } finally {
       if (this.#isWorker) await freezes.leave(this.#id, this.#container).catch(() => undefined);

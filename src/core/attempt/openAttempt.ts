@@ -9,6 +9,8 @@ import { SnapshotSchedule } from '#core/snapshot/schedule.ts';
 import { ChannelTaker } from '#core/snapshot/takeFromChannel.ts';
 import { environmentId } from '#core/task/digest.ts';
 import { type AttemptContext, taskOf, workspaceSpec } from './context.ts';
+import { noticeWork } from './noticeWork.ts';
+import { endPause, holdPause, isTimeUp } from './pauseAttempt.ts';
 import { makeHarborFolders } from './startAttempt.ts';
 import { isOver } from './states.ts';
 import type { AttemptRecord, OpenAttempt } from './types.ts';
@@ -42,11 +44,14 @@ export async function openAttempt(
   let thawed: ContainerHandle | undefined;
   try {
     const engine = await context.connect();
-    const record = await (isFirst ? recover(context, id) : store.read(id));
+    const recorder = isFirst ? await context.recorders.open(id) : undefined;
+    const record = await (isFirst ? submitInTime(context, await recover(context, id)) : store.read(id));
     requireMade(record);
+    if (isFirst && !isOver(record.state)) await context.recorders.requireRoom();
     const mayWrite = isFirst && !isOver(record.state);
     const opened = await ensureWorkspace(context, engine, record, isFirst, signal);
     const { container, how } = opened;
+    recorder?.append({ kind: 'container', how });
     // Nothing can be started in it meanwhile, not even what reads its files.
     const isGraded = ['grade', 'submit'].includes(freezes.reasonOf(id) ?? '');
     if (isGraded || (!isFirst && how === 'was paused'))
@@ -61,7 +66,7 @@ export async function openAttempt(
     const gated = freezes.through(id, container);
     const probe = () => probeIsolation(gated, { signal, ...user });
     const isolation = isFirst ? await whileThawed(context, id, container, probe, signal) : await probe();
-    const current = mayWrite ? await enter(context, id) : record;
+    const current = mayWrite ? await enter(context, id, container) : record;
     const files = new FsChannel(gated, user);
     // Everything is in a snapshot, whoever may read it in there; over a channel of its own, so that nobody waits.
     const snapshotFiles = new FsChannel(gated, { user: '0' });
@@ -72,7 +77,9 @@ export async function openAttempt(
     const schedule = new SnapshotSchedule(takeSnapshot, (error) =>
       context.log.warn(`A snapshot of ${id} was not made: ${errorMessage(error)}`),
     );
+    const noticing = mayWrite ? recorder?.onDidAppend((line) => noticeWork(schedule, line)) : undefined;
     let closing: Promise<void> | undefined;
+    const frozenBecause = freezes.reasonOf(id);
     return {
       record: current,
       container: gated,
@@ -80,14 +87,16 @@ export async function openAttempt(
       isolation,
       readOnly: !mayWrite,
       how,
+      ...(frozenBecause === undefined ? {} : { frozenBecause }),
+      ...(mayWrite && recorder ? { recorder } : {}),
       onDidFreeze: (listener) =>
         freezes.onDidChange((change) => {
           if (change.id === id) listener(change.reason);
         }),
       takeSnapshot,
-      schedule,
       close() {
         closing ??= (async () => {
+          noticing?.dispose();
           schedule.dispose();
           if (mayWrite) context.takers.delete(id);
           const closed = Promise.all([files.close(), snapshotFiles.close()]).catch(() => undefined);
@@ -99,6 +108,7 @@ export async function openAttempt(
             context.log.warn(`The snapshots of ${id} were not compacted: ${errorMessage(error)}`);
           }
           try {
+            await context.timeOuts.settled(id);
             if (isFirst) await rest(context, id, container);
           } finally {
             await leave();
@@ -131,7 +141,7 @@ async function whileThawed<T>(
     const details = await container.details().catch(() => undefined);
     if (!details?.paused || signal.aborted) return false;
     log.warn(`The container of ${id} was frozen by a window that is gone; it is thawed again.`);
-    await container.unpause().catch(() => undefined);
+    await freezes.resettle(id, container).catch(() => undefined);
     return true;
   };
   const looking = setInterval(() => void thaw(), lateFreezeMs);
@@ -195,6 +205,18 @@ async function recover(context: AttemptContext, id: string): Promise<AttemptReco
   return record;
 }
 
+/** Without time left nobody works in it any more: what there is is submitted, now at the latest. */
+async function submitInTime(context: AttemptContext, record: AttemptRecord): Promise<AttemptRecord> {
+  const { id } = record;
+  if (isOver(record.state) || !isTimeUp(context, record)) return record;
+  await context.timeOuts.submit(id);
+  const after = await context.store.read(id);
+  if (isOver(after.state)) return after;
+  throw new UserError(`The time of the attempt ${id} is up, and it could not be submitted.`, {
+    nextStep: 'See that the container engine is up, and submit it.',
+  });
+}
+
 function requireMade({ id, state, workdir }: AttemptRecord): void {
   if (state === 'preparing')
     throw new UserError(`The attempt ${id} is still being prepared.`, { nextStep: 'Wait for it.' });
@@ -202,19 +224,23 @@ function requireMade({ id, state, workdir }: AttemptRecord): void {
     throw new UserError(`The attempt ${id} is lost: it was never made.`, { nextStep: 'Delete it.' });
 }
 
-async function enter({ store }: AttemptContext, id: string): Promise<AttemptRecord> {
+/** One that is paused stays frozen. */
+async function enter(
+  context: AttemptContext,
+  id: string,
+  container: ContainerHandle,
+): Promise<AttemptRecord> {
+  const { store } = context;
   let record = await store.read(id);
   if (record.state === 'lost')
     record = await store.move(id, 'ready', { reason: 'its volume is there again' });
+  if (record.state === 'paused') await holdPause(context, id, container);
   return record.state === 'ready' ? store.move(id, 'running') : record;
 }
 
 /** Nobody works in it: frozen, or stopped where nothing is built in it any more. */
-async function rest(
-  { store, freezes, log }: AttemptContext,
-  id: string,
-  container: ContainerHandle,
-): Promise<void> {
+async function rest(context: AttemptContext, id: string, container: ContainerHandle): Promise<void> {
+  const { store, freezes, log } = context;
   const ignore = (error: unknown): void =>
     log.debug(`The container of ${id} does not run: ${errorMessage(error)}`);
   let hasEnded = false;
@@ -224,6 +250,7 @@ async function rest(
     if (state === 'running') await store.move(id, 'ready');
   } finally {
     await freezes.leave(id, hasEnded ? undefined : container).catch(ignore);
+    await endPause(context, id, hasEnded);
   }
   if (hasEnded) await container.kill().catch(ignore);
 }

@@ -4,14 +4,15 @@ import { UserError } from '#core/base/errors.ts';
 import { workspaceName } from '#core/container/workspaceContainer.ts';
 import type { AttemptRecord } from './types.ts';
 
-const state = z.enum(['preparing', 'ready', 'running', 'grading', 'submitted', 'gave-up', 'lost']);
+const oldStates = ['preparing', 'ready', 'running', 'grading', 'submitted', 'gave-up', 'lost'] as const;
+const states = [...oldStates, 'paused', 'timed-out', 'disqualified'] as const;
 
 /** Version 1 of attempt.json. Keys that are not here are dropped when it is written again. */
 const version1 = z.object({
   schemaVersion: z.literal(1),
   id: z.string(),
   task: z.object({ name: z.string(), path: z.string(), digest: z.string() }),
-  state,
+  state: z.enum(oldStates),
   /** Absent in records from before there was another mode. */
   mode: z.enum(['channel', 'attached']).default('channel'),
   createdAt: z.string(),
@@ -23,7 +24,9 @@ const version1 = z.object({
   limits: z.object({ cpus: z.number().nullable(), memoryMb: z.number().nullable() }),
   env: z.record(z.string(), z.string()),
   allowedHostEnv: z.array(z.string()),
-  history: z.array(z.object({ state, at: z.string(), reason: z.string().exactOptional() })),
+  history: z.array(
+    z.object({ state: z.enum(oldStates), at: z.string(), reason: z.string().exactOptional() }),
+  ),
   grades: z.array(
     z.object({
       dir: z.string(),
@@ -39,11 +42,27 @@ const version1 = z.object({
   forkedFrom: z.object({ attempt: z.string(), snapshot: z.string() }).exactOptional(),
 });
 
+/** Has a budget, and more states. */
+const version2 = version1.extend({
+  schemaVersion: z.literal(2),
+  state: z.enum(states),
+  history: z.array(z.object({ state: z.enum(states), at: z.string(), reason: z.string().exactOptional() })),
+  budgetSec: z.number().nullable(),
+});
+
+type Stored = z.infer<typeof version2>;
+
+/** Of any version, as the newest. Attempts of version 1 were made without a clock: they have no budget. */
+const anyVersion = z.union([
+  version2,
+  version1.transform((old): Stored => ({ ...old, schemaVersion: 2, budgetSec: null })),
+]);
+
 /** attempt.json's text; places in the attempt's folder are kept relative, so that a store can be moved. */
 export function encodeRecord(record: AttemptRecord, dir: string): string {
   const place = (file: string): string => path.relative(dir, file).split(path.sep).join('/');
   const { submission, grades, damage: _damage, ...rest } = record;
-  const stored: z.infer<typeof version1> = {
+  const stored: Stored = {
     ...rest,
     roots: [...record.roots],
     allowedHostEnv: [...record.allowedHostEnv],
@@ -62,14 +81,15 @@ export function decodeRecord(text: string, dir: string): AttemptRecord {
   } catch (error) {
     throw damaged('attempt.json is torn or no JSON', error);
   }
-  const parsed = version1.safeParse(data);
+  const parsed = anyVersion.safeParse(data);
   if (!parsed.success) {
     const version = z.looseObject({ schemaVersion: z.unknown() }).safeParse(data).data?.schemaVersion;
-    const where = parsed.error.issues[0]?.path.join('.') ?? '';
+    const known = version === 1 ? version1 : version === 2 ? version2 : undefined;
+    const where = known?.safeParse(data).error?.issues[0]?.path.join('.') ?? '';
     throw damaged(
-      version === 1
-        ? `attempt.json is not as this version writes it (${where || 'its shape'})`
-        : `attempt.json is of version ${JSON.stringify(version) ?? 'none'}, not 1`,
+      known
+        ? `attempt.json is not as its version is written (${where || 'its shape'})`
+        : `attempt.json is of version ${JSON.stringify(version) ?? 'none'}, not 2`,
       parsed.error,
     );
   }
@@ -99,7 +119,7 @@ function damaged(what: string, cause?: unknown): UserError {
 export function damagedRecord(dir: string, damage: string): AttemptRecord {
   const id = path.basename(dir);
   return {
-    schemaVersion: 1,
+    schemaVersion: 2,
     id,
     task: { name: path.basename(path.dirname(dir)), path: '', digest: '' },
     state: 'lost',
@@ -110,6 +130,7 @@ export function damagedRecord(dir: string, damage: string): AttemptRecord {
     volume: workspaceName(id),
     roots: [],
     limits: { cpus: null, memoryMb: null },
+    budgetSec: null,
     env: {},
     allowedHostEnv: [],
     history: [{ state: 'lost', at: '', reason: damage }],

@@ -122,7 +122,7 @@ function newRecord(task: Task, digest: string, allowedHostEnv: readonly string[]
   const createdAt = new Date().toISOString();
   const limit = (value: number | null): number | null => (value !== null && value > 0 ? value : null);
   return {
-    schemaVersion: 1,
+    schemaVersion: 2,
     id,
     task: { name: task.name, path: task.dir, digest },
     state: 'preparing',
@@ -134,6 +134,7 @@ function newRecord(task: Task, digest: string, allowedHostEnv: readonly string[]
     volume: workspaceName(id),
     roots: [],
     limits: { cpus: limit(environment.cpus), memoryMb: limit(environment.memory_mb) },
+    budgetSec: limit(agent.timeout_sec),
     env: environment.env,
     allowedHostEnv,
     history: [{ state: 'preparing', at: createdAt }],

@@ -4,11 +4,15 @@ import type { AttemptRecord, AttemptState, AttemptStep } from './types.ts';
 /** Every way that an attempt may go; whatever is not here is refused. */
 export const legalMoves: Readonly<Record<AttemptState, readonly AttemptState[]>> = {
   preparing: ['ready', 'lost'],
-  ready: ['running', 'grading', 'gave-up', 'lost'],
-  running: ['ready', 'grading', 'gave-up', 'lost'],
-  grading: ['ready', 'running', 'submitted', 'lost'],
-  submitted: [],
-  'gave-up': [],
+  ready: ['running', 'paused', 'grading', 'gave-up', 'disqualified', 'lost'],
+  running: ['ready', 'paused', 'grading', 'gave-up', 'disqualified', 'lost'],
+  paused: ['ready', 'running', 'grading', 'gave-up', 'disqualified', 'lost'],
+  grading: ['ready', 'running', 'paused', 'submitted', 'timed-out', 'lost'],
+  // Also found out afterwards; its grades stay.
+  submitted: ['disqualified'],
+  'gave-up': ['disqualified'],
+  'timed-out': ['disqualified'],
+  disqualified: [],
   // The volume may turn up again: another engine was asked.
   lost: ['ready'],
 };
@@ -19,9 +23,12 @@ const words: Readonly<Record<AttemptState, string>> = {
   preparing: 'is still being prepared',
   ready: 'is ready',
   running: 'is open',
+  paused: 'is paused',
   grading: 'is being graded',
   submitted: 'is submitted',
   'gave-up': 'was given up',
+  'timed-out': 'ran out of time',
+  disqualified: 'is disqualified',
   lost: 'is lost',
 };
 
@@ -44,7 +51,9 @@ function illegalMove(record: AttemptRecord, to: AttemptState | undefined): UserE
       nextStep:
         record.state === 'grading' || record.state === 'preparing'
           ? 'Wait until that has ended, or open the attempt if it was interrupted.'
-          : 'Start another attempt at the task.',
+          : record.state === 'paused'
+            ? 'Resume it first.'
+            : 'Start another attempt at the task.',
     },
   );
 }
@@ -67,7 +76,9 @@ export function reasonOf({ history }: Pick<AttemptRecord, 'history'>): string | 
   return history.at(-1)?.reason;
 }
 
+const ends: readonly AttemptState[] = ['submitted', 'gave-up', 'timed-out', 'disqualified'];
+
 /** Nothing is built in it any more. */
 export function isOver(state: AttemptState): boolean {
-  return state === 'submitted' || state === 'gave-up';
+  return ends.includes(state);
 }

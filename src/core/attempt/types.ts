@@ -4,16 +4,28 @@ import type { ContainerHandle } from '#core/container/engine.ts';
 import type { FsChannel } from '#core/container/fsChannel.ts';
 import type { IsolationProbe } from '#core/container/workspaceProbe.ts';
 import type { Verdict } from '#core/report/types.ts';
-import type { PeriodicReason, SnapshotSchedule } from '#core/snapshot/schedule.ts';
+import type { PeriodicReason } from '#core/snapshot/schedule.ts';
 import type { TakenSnapshot } from '#core/snapshot/store.ts';
 import type { FreezeReason } from './freezes.ts';
+import type { Recorder } from './recorder.ts';
 
 /**
  * Where an attempt stands. `ready`: nobody works in it, its container is frozen; `running`: a session is open;
- * `grading`: it is graded and frozen meanwhile;
+ * `paused`: its builder, or the machine, stopped the clock, and it is frozen until it is resumed, session or not;
+ * `grading`: it is graded and frozen meanwhile; `timed-out`: submitted since its time was up;
  * `lost`: its files are gone, or it was never made.
  */
-export type AttemptState = 'preparing' | 'ready' | 'running' | 'grading' | 'submitted' | 'gave-up' | 'lost';
+export type AttemptState =
+  | 'preparing'
+  | 'ready'
+  | 'running'
+  | 'paused'
+  | 'grading'
+  | 'submitted'
+  | 'gave-up'
+  | 'timed-out'
+  | 'disqualified'
+  | 'lost';
 
 /**
  * `channel`: all of the work went through us; `attached`: a window or tool was attached to the container at some time,
@@ -23,7 +35,7 @@ export type AttemptMode = 'channel' | 'attached';
 
 /** attempt.json: one try at one task. Paths in it are absolute here, relative to its folder in the file. */
 export interface AttemptRecord {
-  readonly schemaVersion: 1;
+  readonly schemaVersion: 2;
   /** Short, lower-case, in the order of creation. */
   readonly id: string;
   /** The digest is that of the task's content when the attempt began. */
@@ -43,6 +55,8 @@ export interface AttemptRecord {
   readonly roots: readonly string[];
   /** Of the task, before they are lowered to what the machine has. */
   readonly limits: { readonly cpus: number | null; readonly memoryMb: number | null };
+  /** Seconds of unpaused time that its builder has (`[agent].timeout_sec` when it began); null: no end. */
+  readonly budgetSec: number | null;
   /** As task.toml writes it: no value of a host variable is ever kept. */
   readonly env: Readonly<Record<string, string>>;
   /** Host variables that the person let the task read. */
@@ -125,8 +139,10 @@ export interface OpenAttempt {
    * be kept: in a session that may not write, and while the workspace is frozen. Errors: see `ChannelTaker.take`.
    */
   takeSnapshot(reason: PeriodicReason, signal?: AbortSignal): Promise<TakenSnapshot | undefined>;
-  /** Whoever sees work done in the session tells it here, and periodic snapshots are taken when they are due. */
-  readonly schedule: Pick<SnapshotSchedule, 'saved' | 'commandEnded' | 'active'>;
+  /** Why it was frozen when the session began; absent while it was not. */
+  readonly frozenBecause?: FreezeReason;
+  /** What happens is told to it, and it has the clock; absent where the session is read-only. */
+  readonly recorder?: Recorder;
   /** Freezes the container unless another window works in it. Never throws; a second call does nothing. */
   close(): Promise<void>;
 }
@@ -138,6 +154,8 @@ export interface AttemptGradeOptions {
   readonly keepWorking?: boolean;
   /** The set-up and the tests in containers of their own (`verifyHardened`). */
   readonly hardened?: boolean | 'where declared';
+  /** The builder's time is up: of a final submission, whose attempt is `timed-out` then. */
+  readonly isTimeUp?: boolean;
   /** Emit the verifier's output while it runs. */
   readonly live?: boolean;
   /** Asked before a host variable goes into the grade's containers; without it none goes. */

@@ -215,10 +215,11 @@ async function buildImage(docker: Docker, options: BuildOptions, signal?: AbortS
 
 /** Gives a built image its tag, or removes it where another client's build has that meanwhile. */
 async function claimTag(docker: Docker, made: string, tag: string): Promise<void> {
-  const colon = tag.lastIndexOf(':');
+  const full = withDefaultTag(tag);
+  const colon = full.lastIndexOf(':');
   try {
     if (!(await inspectImage(docker, tag)))
-      await docker.getImage(made).tag({ repo: tag.slice(0, colon), tag: tag.slice(colon + 1) });
+      await docker.getImage(made).tag({ repo: full.slice(0, colon), tag: full.slice(colon + 1) });
     await docker.getImage(made).remove();
   } catch (error) {
     throw engineError(error, `naming the image ${tag}`, 'build-failed');

@@ -33,7 +33,12 @@ export function gradeLabels(options: { readonly keepFor?: string | undefined }):
 }
 
 export function currentOwner(): Owner {
-  return { host: hostId(), pid: process.pid, startTime: processStartTime(process.pid) ?? 'unknown' };
+  return ownerOf(process.pid);
+}
+
+/** A process of this host. */
+export function ownerOf(pid: number): Owner {
+  return { host: hostId(), pid, startTime: processStartTime(pid) ?? 'unknown' };
 }
 
 export function formatOwner(owner: Owner): string {

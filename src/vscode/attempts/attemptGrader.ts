@@ -1,3 +1,4 @@
+import { isOver } from '#core/attempt/states.ts';
 import type { SubmissionSource } from '#core/grading/types.ts';
 import { askForHostVariables } from '#vscode/grading/askForHostVariables.ts';
 import type { Grader } from '#vscode/ports.ts';
@@ -51,7 +52,7 @@ export async function settle({ room, sessions, attempts }: AttemptGraderDeps, id
   const session = sessions.current(id);
   const record = await room.read(id);
   if (session) {
-    if (record.state === 'submitted' || record.state === 'gave-up') {
+    if (isOver(record.state)) {
       // Its container was ended: the files are read from one that is started anew.
       await sessions.close(id);
       await sessions.get(id);

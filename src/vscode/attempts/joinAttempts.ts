@@ -9,6 +9,8 @@ import type { AttemptRoom } from './ports.ts';
 export interface JoinAttemptsDeps {
   readonly engine: EngineStatus<ContainerEngine>;
   readonly storeDir: () => string;
+  /** dist/guard.cjs */
+  readonly guardScript: string;
   readonly log: Log;
 }
 
@@ -23,7 +25,7 @@ export function createAttempts(deps: JoinAttemptsDeps): AttemptIndex {
 }
 
 /** Joins the editor to core's attempts, loaded at their first use; one room a store, since it keeps the locks. */
-function joinAttempts({ engine, storeDir, log }: JoinAttemptsDeps): AttemptRoom {
+function joinAttempts({ engine, storeDir, guardScript, log }: JoinAttemptsDeps): AttemptRoom {
   let joined: Promise<Joined> | undefined;
   let joinedDir = '';
   const join = (): Promise<Joined> => {
@@ -40,7 +42,7 @@ function joinAttempts({ engine, storeDir, log }: JoinAttemptsDeps): AttemptRoom 
     ]);
     const store = new AttemptStore(dir);
     const connect = (): Promise<ContainerEngine> => engine.connect();
-    return { store, attempts: new Attempts({ store, connect, log, hostEnv: process.env }) };
+    return { store, attempts: new Attempts({ store, connect, log, hostEnv: process.env, guardScript }) };
   };
   return {
     list: async () => (await join()).store.list(),
@@ -61,6 +63,9 @@ function joinAttempts({ engine, storeDir, log }: JoinAttemptsDeps): AttemptRoom 
     async *submit(id, signal, options) {
       yield* (await join()).attempts.submit(id, signal, options);
     },
+    pause: async (id, reason) => (await join()).attempts.pause(id, reason),
+    resume: async (id) => (await join()).attempts.resume(id),
+    note: async (id, text) => (await join()).attempts.note(id, text),
     giveUp: async (id) => (await join()).attempts.giveUp(id),
     delete: async (id) => (await join()).attempts.delete(id),
     orphans: async () => (await join()).attempts.orphans(),

@@ -34,6 +34,10 @@ export interface AttemptRoom {
   /** The final submission and its official grade: the attempt is over. */
   submit(id: string, signal: AbortSignal, options: AttemptGradeOptions): AsyncGenerator<GradeEvent>;
   giveUp(id: string): Promise<AttemptRecord>;
+  /** Stops the clock and freezes the workspace, also for later sessions. */
+  pause(id: string, reason: string | undefined): Promise<AttemptRecord>;
+  resume(id: string): Promise<AttemptRecord>;
+  note(id: string, text: string): Promise<void>;
   delete(id: string): Promise<void>;
   orphans(): Promise<readonly OrphanedWorkspace[]>;
   removeOrphan(name: string): Promise<void>;

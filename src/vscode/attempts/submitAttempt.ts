@@ -14,7 +14,7 @@ export function submitAttempt(deps: GradeAttemptDeps): CommandHandler {
     const id = requireWindowAttempt();
     const session = await deps.sessions.get(id);
     // A submission whose official grade the engine spoiled can be graded again.
-    const isAgain = session.record.state === 'submitted';
+    const isAgain = ['submitted', 'timed-out'].includes(session.record.state);
     if (session.readOnly !== undefined && !isAgain) throw cannot('submitted', session.readOnly);
     const task = await deps.tasks.of(session.record);
     if (!isAgain) {

@@ -6,9 +6,12 @@ const states: Readonly<Record<AttemptState, string>> = {
   preparing: 'preparing',
   ready: 'ready',
   running: 'running',
+  paused: 'paused',
   grading: 'grading',
   submitted: 'submitted',
   'gave-up': 'given up',
+  'timed-out': 'out of time',
+  disqualified: 'disqualified',
   lost: 'lost',
 };
 
@@ -23,6 +26,7 @@ const freezes: Readonly<Record<FreezeReason, string | undefined>> = {
   setup: 'The workspace is frozen while its files are taken.',
   snapshot: 'The workspace is frozen while its files are taken.',
   comparison: undefined,
+  pause: 'The attempt is paused. “Resume” starts its clock again.',
 };
 
 export function freezeSentence(reason: FreezeReason | undefined): string | undefined {
@@ -34,9 +38,12 @@ export const stateIcons: Readonly<Record<AttemptState, string>> = {
   preparing: 'loading~spin',
   ready: 'debug-pause',
   running: 'edit',
+  paused: 'debug-pause',
   grading: 'loading~spin',
   submitted: 'verified-filled',
   'gave-up': 'circle-slash',
+  'timed-out': 'watch',
+  disqualified: 'error',
   lost: 'warning',
 };
 

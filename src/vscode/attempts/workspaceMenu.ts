@@ -76,6 +76,8 @@ export function menuItems(
     { label: '$(tools) Try setup', command: 'e2eSwe.trySetup' },
     { label: '$(play) Grade workspace', command: 'e2eSwe.gradeAttempt' },
     { label: '$(verified) Submit…', command: 'e2eSwe.submitAttempt' },
+    { label: '$(debug-pause) Pause…', command: 'e2eSwe.pauseAttempt' },
+    { label: '$(comment) Add note…', command: 'e2eSwe.addNote' },
     { label: '$(circle-slash) Give up…', command: 'e2eSwe.giveUpAttempt' },
   ];
   const again: MenuItem[] = [
@@ -98,9 +100,18 @@ export function menuItems(
   ];
   if (session.frozen !== undefined) {
     const thaw: MenuItem = { label: '$(debug-continue) Keep working', command: 'e2eSwe.keepWorking' };
-    return [...(session.isFrozenForGrade ? [thaw] : []), ...spec, ...close];
+    const resume: MenuItem[] =
+      session.record.state === 'paused' && session.readOnly === undefined
+        ? [
+            { label: '$(debug-continue) Resume', command: 'e2eSwe.resumeAttempt' },
+            { label: '$(verified) Submit…', command: 'e2eSwe.submitAttempt' },
+            { label: '$(circle-slash) Give up…', command: 'e2eSwe.giveUpAttempt' },
+          ]
+        : [];
+    return [...(session.isFrozenForGrade ? [thaw] : []), ...resume, ...spec, ...close];
   }
-  const mayAgain = session.record.state === 'submitted' && (!last || last.verdict === 'not graded');
+  const isSubmitted = ['submitted', 'timed-out'].includes(session.record.state);
+  const mayAgain = isSubmitted && (!last || last.verdict === 'not graded');
   return [
     ...work,
     ...(session.readOnly === undefined ? grading : mayAgain ? again : []),

@@ -30,13 +30,24 @@ export async function containerTerminalOptions(
 }
 
 async function openIn(session: WorkspaceSession, size: TerminalSize, signal: AbortSignal) {
-  const { openTerminal } = await import('#core/container/terminal.ts');
+  const [{ openTerminal }, { recordTerminal }, { shellMarkEnv }] = await Promise.all([
+    import('#core/container/terminal.ts'),
+    import('#core/attempt/recordTerminal.ts'),
+    import('#core/attempt/shellMarks.ts'),
+  ]);
   const { user, workdir } = session.record;
-  return openTerminal(
-    session.open.container,
-    { cwd: workdir, env, ...size, ...(user === undefined ? {} : { user }) },
+  const { container, recorder } = session.open;
+  const terminal = await openTerminal(
+    container,
+    {
+      cwd: workdir,
+      env: { ...env, ...(recorder ? shellMarkEnv : {}) },
+      ...size,
+      ...(user === undefined ? {} : { user }),
+    },
     signal,
   );
+  return recorder ? recordTerminal(recorder, terminal, size) : terminal;
 }
 
 /** Opens a terminal in the container. */

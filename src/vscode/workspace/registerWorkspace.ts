@@ -29,6 +29,7 @@ import { registerReadonlyFiles } from '#vscode/documents/readonlyFiles.ts';
 import { readSpecDocument, specScheme } from '#vscode/documents/specDocument.ts';
 import type { ChoiceMemory } from '#vscode/grading/chooseSource.ts';
 import type { TaskReader } from '#vscode/ports.ts';
+import { registerRecord } from '#vscode/record/registerRecord.ts';
 import { goToFile } from '#vscode/search/goToFile.ts';
 import { SearchView } from '#vscode/search/searchView.ts';
 import { clearSearch, searchWorkspace } from '#vscode/search/searchWorkspace.ts';
@@ -153,6 +154,7 @@ export function registerWorkspace(deps: WorkspaceDeps) {
 
   const openShell = openTerminal({ sessions });
   store.add(replaceHostTerminals({ notifier, log, open: async () => void (await openShell()) }));
+  const recording = store.add(registerRecord({ room, sessions, attempts, notifier, log }));
   const attempt = { room, sessions, attempts, tasks, problems, grading: deps };
   const commands = {
     'e2eSwe.startAttempt': startAttempt({ ...deps, room, attempts }),
@@ -171,13 +173,14 @@ export function registerWorkspace(deps: WorkspaceDeps) {
     'e2eSwe.keepWorking': keepWorking({ room, sessions, notifier }),
     'e2eSwe.submitAttempt': submitAttempt(attempt),
     'e2eSwe.giveUpAttempt': giveUpAttempt(attempt),
+    ...recording.commands,
     'e2eSwe.attachWindow': attachWindow({ ...deps, ...attempt, hostEnv: process.env }),
     'e2eSwe.checkBridges': checkBridges({ ...deps, room }),
     'e2eSwe.closeWorkspace': closeWorkspace(),
   } satisfies Partial<CommandHandlers>;
 
   return {
-    ...{ commands, sessions, status, search, attempts, problems },
+    ...{ commands, recording, sessions, status, search, attempts, problems },
     stop: () => sessions.stop(),
     dispose: () => store.dispose(),
   };

@@ -1,4 +1,5 @@
 import type { FreezeReason } from '#core/attempt/freezes.ts';
+import { isOver } from '#core/attempt/states.ts';
 import type { AttemptRecord, OpenAttempt } from '#core/attempt/types.ts';
 import type { Disposable } from '#core/base/disposable.ts';
 import { UserError } from '#core/base/errors.ts';
@@ -12,6 +13,8 @@ export const thawPatienceMs = 3_000;
 export function readOnlyReason(record: AttemptRecord, isSecondWindow: boolean): string | undefined {
   if (record.state === 'submitted') return 'The attempt is submitted.';
   if (record.state === 'gave-up') return 'The attempt was given up.';
+  if (record.state === 'timed-out') return 'The time of the attempt is up, and it is submitted.';
+  if (record.state === 'disqualified') return 'The attempt is disqualified.';
   return isSecondWindow ? 'Another window works in this attempt.' : undefined;
 }
 
@@ -31,6 +34,7 @@ export class WorkspaceSession implements Disposable {
   constructor(open: OpenAttempt) {
     this.open = open;
     this.#record = open.record;
+    this.#freeze = open.frozenBecause;
     this.#listening = open.onDidFreeze((reason) => this.#setFreeze(reason));
   }
 
@@ -50,8 +54,7 @@ export class WorkspaceSession implements Disposable {
 
   /** Why nothing can be changed for good; undefined otherwise. */
   get readOnly(): string | undefined {
-    const isOver = this.#record.state === 'submitted' || this.#record.state === 'gave-up';
-    return readOnlyReason(this.#record, this.open.readOnly && !isOver);
+    return readOnlyReason(this.#record, this.open.readOnly && !isOver(this.#record.state));
   }
 
   /** Why the container stands still now; undefined while it runs. */

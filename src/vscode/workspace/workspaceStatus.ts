@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { isOver } from '#core/attempt/states.ts';
 import { type Disposable, DisposableStore } from '#core/base/disposable.ts';
 import { isolationSentence, stateLabel } from '#vscode/attempts/words.ts';
 import { windowAttemptId } from './attemptUri.ts';
@@ -14,17 +15,21 @@ export interface StatusText {
 /** "$(edit) tidequery: running": the task, and how its attempt stands. */
 export function statusText(session: WorkspaceSession): StatusText {
   const { record, frozen, readOnly, open } = session;
-  const isOver = record.state === 'submitted' || record.state === 'gave-up';
   const icon = frozen !== undefined ? 'debug-pause' : readOnly !== undefined ? 'lock' : 'edit';
   const state =
     frozen === undefined
-      ? [stateLabel(record.state), isOver ? record.grades.findLast(({ official }) => official)?.verdict : '']
+      ? [
+          stateLabel(record.state),
+          isOver(record.state) ? record.grades.findLast(({ official }) => official)?.verdict : '',
+        ]
           .filter(Boolean)
           .join(', ')
       : session.isFrozenForGrade
         ? 'frozen while graded'
-        : 'frozen';
-  const note = readOnly !== undefined && !isOver ? ', read-only' : '';
+        : record.state === 'paused'
+          ? stateLabel(record.state)
+          : 'frozen';
+  const note = readOnly !== undefined && !isOver(record.state) ? ', read-only' : '';
   return {
     text: `$(${icon}) ${record.task.name}: ${state}${note}`,
     tooltip: [session.writeBlock, isolationSentence(open.isolation), 'Click for what can be done.']

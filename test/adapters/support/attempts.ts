@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { FreezeReason } from '#core/attempt/freezes.ts';
+import type { Recorder } from '#core/attempt/recorder.ts';
 import type {
   AttachedMode,
   AttemptBridges,
@@ -31,7 +32,7 @@ export const isolated: IsolationProbe = {
 
 export function makeAttempt(id: string, more: Partial<AttemptRecord> = {}): AttemptRecord {
   return {
-    schemaVersion: 1,
+    schemaVersion: 2,
     id,
     task: { name: 'alpha', path: '/c/alpha', digest: 'sha256:0' },
     state: 'ready',
@@ -42,6 +43,7 @@ export function makeAttempt(id: string, more: Partial<AttemptRecord> = {}): Atte
     volume: `e2e-swe-workspace-${id}`,
     roots: ['/app'],
     limits: { cpus: null, memoryMb: null },
+    budgetSec: null,
     env: {},
     allowedHostEnv: [],
     history: [],
@@ -99,7 +101,7 @@ export class FakeRoom implements AttemptRoom {
       readOnly: isOver || this.isSecondWindow,
       how: 'was running',
       takeSnapshot: () => Promise.resolve(undefined),
-      schedule: { saved: () => undefined, commandEnded: () => undefined, active: () => undefined },
+      ...(this.recorder ? { recorder: this.recorder } : {}),
       onDidFreeze: this.freezes.event,
       close: async () => {
         this.calls.push(`close ${id}`);
@@ -169,6 +171,24 @@ export class FakeRoom implements AttemptRoom {
       if (event.kind === 'finished') this.add({ ...(await this.read(id)), state: 'submitted' });
       yield event;
     }
+  }
+
+  recorder: Recorder | undefined;
+
+  async pause(id: string, reason: string | undefined): Promise<AttemptRecord> {
+    this.calls.push(`pause ${id}: ${reason ?? ''}`);
+    this.freezes.fire('pause');
+    return this.add({ ...(await this.read(id)), state: 'paused' });
+  }
+
+  async resume(id: string): Promise<AttemptRecord> {
+    this.calls.push(`resume ${id}`);
+    this.freezes.fire(undefined);
+    return this.add({ ...(await this.read(id)), state: 'running' });
+  }
+
+  async note(id: string, text: string): Promise<void> {
+    this.calls.push(`note ${id}: ${text}`);
   }
 
   async giveUp(id: string): Promise<AttemptRecord> {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, test } from 'vitest';
@@ -58,12 +59,43 @@ test('a record from before there was an attached mode is of the other one', asyn
   expect((await used.store.read(made.id)).mode).toBe('attached');
 });
 
+test('a record of version 1 has no budget, and is written as version 2', async () => {
+  const made = record({ state: 'ready', history: [{ state: 'ready', at: 'then', reason: 'why' }] });
+  await used.store.create(made);
+  const file = path.join(used.store.dirOf(made.id), 'attempt.json');
+  const { budgetSec: _absent, ...old } = made;
+  await writeFile(file, JSON.stringify({ ...old, schemaVersion: 1 }));
+  expect(await used.store.read(made.id)).toEqual({ ...made, budgetSec: null });
+  await used.store.move(made.id, 'paused', { reason: 'lunch' });
+  expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({
+    ...{ schemaVersion: 2, state: 'paused', budgetSec: null },
+    history: [{ state: 'ready' }, { state: 'paused', reason: 'lunch' }],
+  });
+  // What only version 2 has is damage in one of version 1.
+  await writeFile(file, JSON.stringify({ ...old, schemaVersion: 1, state: 'timed-out' }));
+  await expect(used.store.read(made.id)).rejects.toThrow('is not as its version is written (state)');
+});
+
+test('a move is told once it is on disk', async () => {
+  const made = record();
+  await used.store.create(made);
+  const told: string[] = [];
+  const listening = used.store.onDidMove(({ id, step }) => {
+    const text = readFileSync(path.join(used.store.dirOf(id), 'attempt.json'), 'utf8');
+    told.push(`${step.state} ${(JSON.parse(text) as { state: string }).state}`);
+  });
+  await used.store.move(made.id, 'ready');
+  await expect(used.store.move(made.id, 'submitted')).rejects.toThrow('cannot become');
+  listening.dispose();
+  expect(told).toEqual(['ready ready']);
+});
+
 test('lists the newest first, and what is damaged with its reason', async () => {
   const [old, torn, foreign, newer, other, none] = ['0', '1', '2', '3', '4', '5'].map((n) => `aaaaaa${n}`);
   for (const id of [old, torn, foreign, newer, other]) await used.store.create(record({ id: id as string }));
   const spoil = (id = '', text = '') => writeFile(path.join(used.store.dirOf(id), 'attempt.json'), text);
   await spoil(torn, '{"schemaVersion": 1, "id": "aaa');
-  await spoil(foreign, '{"schemaVersion": 2}');
+  await spoil(foreign, '{"schemaVersion": 3}');
   await spoil(other, JSON.stringify(record({ id: 'bbbbbbb' })));
   await mkdir(path.join(used.store.storeDir, 'attempts/a-task', none as string));
   await writeFile(path.join(used.store.storeDir, 'attempts/a-task/notes.txt'), '');
@@ -73,7 +105,7 @@ test('lists the newest first, and what is damaged with its reason', async () => 
     [none, 'lost', 'attempt.json cannot be read (ENOENT).'],
     [other, 'lost', 'attempt.json is of the attempt "bbbbbbb", not of this folder.'],
     [newer, 'preparing', undefined],
-    [foreign, 'lost', 'attempt.json is of version 2, not 1.'],
+    [foreign, 'lost', 'attempt.json is of version 3, not 2.'],
     [torn, 'lost', 'attempt.json is torn or no JSON.'],
     [old, 'preparing', undefined],
   ]);

@@ -84,3 +84,39 @@ test('what is started while it is held waits for the thaw, or is cancelled', asy
   await waiting;
   expect(log).toEqual(['unpause', 'grade', 'pause', 'unpause', 'thawed', 'exec late']);
 });
+
+test('a clock is told before the thaw and after the freeze, and of nothing that did not happen', async () => {
+  const { container, state, log } = makeContainer();
+  const freezes = new Freezes(nullLog);
+  freezes.beforeThaw = async () => void log.push('guard');
+  freezes.onDidSettle(({ isFrozen, reason }) => log.push(isFrozen ? `stops: ${reason}` : 'starts'));
+  await freezes.enter('a', container);
+  await freezes.during('a', container, 'setup', () =>
+    freezes.during('a', container, 'comparison', async () => undefined),
+  );
+  state.fails = true;
+  await expect(freezes.hold('a', container, 'grade')).rejects.toThrow('no answer');
+  state.fails = false;
+  await freezes.leave('a', container);
+  expect(log).toEqual([
+    ...['guard', 'starts', 'unpause', 'pause', 'stops: setup', 'guard', 'starts', 'unpause'],
+    ...['pause', 'stops: closed'],
+  ]);
+});
+
+test('a container that cannot be thawed stands; one that somebody else froze is thawed again', async () => {
+  const { container, state, log } = makeContainer();
+  const freezes = new Freezes(nullLog);
+  freezes.onDidSettle(({ isFrozen }) => log.push(isFrozen ? 'stops' : 'starts'));
+  const unpause = container.unpause.bind(container);
+  container.unpause = () => Promise.reject(new Error('gone'));
+  await expect(freezes.enter('a', container)).rejects.toThrow('gone');
+  container.unpause = unpause;
+  await freezes.enter('a', container);
+  state.isPaused = true;
+  await freezes.resettle('a', container);
+  expect([log, state.isPaused]).toEqual([
+    ['starts', 'stops', 'starts', 'unpause', 'starts', 'unpause'],
+    false,
+  ]);
+});

@@ -8,11 +8,14 @@ const states = Object.keys(legalMoves) as AttemptState[];
 
 const table: Readonly<Record<AttemptState, string>> = {
   preparing: 'ready lost',
-  ready: 'running grading gave-up lost',
-  running: 'ready grading gave-up lost',
-  grading: 'ready running submitted lost',
-  submitted: '',
-  'gave-up': '',
+  ready: 'running paused grading gave-up disqualified lost',
+  running: 'ready paused grading gave-up disqualified lost',
+  paused: 'ready running grading gave-up disqualified lost',
+  grading: 'ready running paused submitted timed-out lost',
+  submitted: 'disqualified',
+  'gave-up': 'disqualified',
+  'timed-out': 'disqualified',
+  disqualified: '',
   lost: 'ready',
 };
 

@@ -19,7 +19,7 @@ export function useStore(): { readonly store: AttemptStore; readonly dir: string
 export function record(parts: Partial<AttemptRecord> = {}): AttemptRecord {
   const id = parts.id ?? makeAttemptId();
   return {
-    schemaVersion: 1,
+    schemaVersion: 2,
     id,
     task: { name: 'a task', path: '/corpus/a-task', digest: 'sha256:0' },
     state: 'preparing',
@@ -30,10 +30,22 @@ export function record(parts: Partial<AttemptRecord> = {}): AttemptRecord {
     volume: `e2e-swe-workspace-${id}`,
     roots: ['/app', '/logs/artifacts'],
     limits: { cpus: 1, memoryMb: null },
+    budgetSec: null,
     env: {},
     allowedHostEnv: [],
     history: [{ state: 'preparing', at: '2026-01-02T03:04:05.000Z' }],
     grades: [],
     ...parts,
+  };
+}
+
+/** Numbers from 0 to 1 that a seed repeats (mulberry32). */
+export function randoms(seed: number): () => number {
+  let state = seed + 0x6d2b79f5;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
   };
 }

@@ -1,0 +1,131 @@
+import path from 'node:path';
+import type { Disposable } from '#core/base/disposable.ts';
+import { Emitter } from '#core/base/event.ts';
+import type { Log } from '#core/base/log.ts';
+import { CastFile, type CastSize } from './castFile.ts';
+import { applyLine, type ClockState, clockAt } from './clock.ts';
+import { keepClock, readClock } from './clockCache.ts';
+import { type HostClock, hostClock, momentOf } from './hostClock.ts';
+import { takeUpGuardEvents } from './hostGuard.ts';
+import type { RecordEvent, RecordLine } from './recordEvents.ts';
+import { RecordLog, type RecordLogDeps } from './recordLog.ts';
+
+export interface RecorderDeps extends Pick<RecordLogDeps, 'openFile' | 'reserveBytes'> {
+  readonly log: Log;
+  readonly hostClock?: HostClock;
+}
+
+/** Of an attempt's folder. */
+export function recordFileOf(dir: string): string {
+  return path.join(dir, 'record.jsonl');
+}
+
+/** Writes an attempt's record while its lock is held, and keeps its clock. */
+export class Recorder implements Disposable {
+  readonly #dir: string;
+  readonly #time: HostClock;
+  readonly #appended = new Emitter<RecordLine>();
+  #log: RecordLog | undefined;
+  #clock: ClockState;
+  #lastMs = 0;
+  #commands = 0;
+  #terminals = 0;
+
+  /** Fires with what goes into the record, before it is on the disk. */
+  readonly onDidAppend = this.#appended.event;
+
+  private constructor(dir: string, clock: ClockState, time: HostClock) {
+    this.#dir = dir;
+    this.#clock = clock;
+    this.#time = time;
+  }
+
+  /** Reads what there is, and what a guard left. Errors: what the file system says. */
+  static async open(dir: string, deps: RecorderDeps): Promise<Recorder> {
+    const recorder = new Recorder(dir, await readClock(dir, recordFileOf(dir)), deps.hostClock ?? hostClock);
+    const { log, openFile, reserveBytes } = deps;
+    recorder.#log = await RecordLog.open(recordFileOf(dir), {
+      log,
+      clock: recorder.#time,
+      onLine: (line) => recorder.#take(line),
+      ...(openFile === undefined ? {} : { openFile }),
+      ...(reserveBytes === undefined ? {} : { reserveBytes }),
+    });
+    await recorder.takeUpGuard();
+    return recorder;
+  }
+
+  /** Never throws, and takes microseconds. */
+  append(event: RecordEvent): void {
+    this.#log?.append(event);
+  }
+
+  /** On the disk. */
+  async flush(): Promise<void> {
+    await this.#log?.flush();
+  }
+
+  /** What a guard did goes into the record, at the time of its own. */
+  async takeUpGuard(): Promise<void> {
+    await takeUpGuardEvents(this.#dir, async (events) => {
+      for (const event of events) this.append(event);
+      await this.flush();
+    });
+  }
+
+  /** As it stands now. */
+  get clock(): ClockState {
+    return clockAt(this.#clock, momentOf(this.#time));
+  }
+
+  /** Why nothing can be written at the moment. */
+  get failure(): string | undefined {
+    return this.#log?.failure;
+  }
+
+  /** Milliseconds since the last event. */
+  get quietMs(): number {
+    return this.#time.monoMs() - this.#lastMs;
+  }
+
+  /** A terminal's own file beside the record; it says in the record that it is there. */
+  openCast(size: CastSize): { readonly cast: CastFile; readonly id: string } {
+    const id = `t${this.#time.utcMs().toString(36)}-${this.#terminals++}`;
+    const cast = new CastFile(path.join(this.#dir, 'terminals', `${id}.cast`), size, {
+      nowMs: () => this.#time.monoMs(),
+      utcMs: this.#time.utcMs(),
+    });
+    this.append({ kind: 'terminal', id, cast: `terminals/${id}.cast`, ...size });
+    return { cast, id };
+  }
+
+  /** A command that somebody waits for; the result says that it ended. */
+  command(
+    what: Pick<RecordEvent & { kind: 'command' }, 'in' | 'actor' | 'command'> & { readonly cwd?: string },
+  ): (exitCode: number | null) => void {
+    const id = `c${this.#time.utcMs().toString(36)}-${this.#commands++}`;
+    this.append({ kind: 'command', id, ...what });
+    let hasEnded = false;
+    return (exitCode) => {
+      if (!hasEnded) this.append({ kind: 'command-ended', id, exitCode });
+      hasEnded = true;
+    };
+  }
+
+  async close(): Promise<void> {
+    const place = await this.#log?.close();
+    // A cache: without it, the record is read.
+    if (place) await keepClock(this.#dir, recordFileOf(this.#dir), this.#clock, place).catch(() => undefined);
+    this.dispose();
+  }
+
+  #take(line: RecordLine): void {
+    this.#clock = applyLine(this.#clock, line);
+    this.#lastMs = line.mono;
+    this.#appended.fire(line);
+  }
+
+  dispose(): void {
+    this.#appended.dispose();
+  }
+}
