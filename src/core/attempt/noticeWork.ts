@@ -6,15 +6,7 @@ export function noticeWork(
   schedule: Pick<SnapshotSchedule, 'saved' | 'commandEnded' | 'active'>,
   { kind }: Pick<RecordEvent, 'kind'>,
 ): void {
-  switch (kind) {
-    case 'saved':
-    case 'file':
-      return schedule.saved();
-    case 'command-ended':
-      return schedule.commandEnded();
-    case 'edit':
-    case 'activity':
-      return schedule.active();
-    default:
-  }
+  if (kind === 'saved' || kind === 'file') schedule.saved();
+  else if (kind === 'command-ended') schedule.commandEnded();
+  else if (kind === 'edit' || kind === 'activity') schedule.active();
 }
