@@ -133,10 +133,18 @@ function actions(page: Page) {
       await page.screenshot({ path: join(SHOTS, `${name}.png`) });
     },
     async runCommand(title: string) {
-      await openPalette();
-      await input.fill(`>${title}`);
       const label = page.locator('.label-name', { hasText: new RegExp(`^${escaped(title)}$`) });
-      await rows.filter({ has: label }).first().click();
+      for (let attempt = 1; ; attempt++) {
+        await openPalette();
+        try {
+          await input.fill(`>${title}`, { timeout: 5_000 });
+          return await rows.filter({ has: label }).first().click({ timeout: 5_000 });
+        } catch (error) {
+          // On a busy machine something may take the focus, which closes the palette before the click.
+          if (attempt === 4) throw error;
+          await page.keyboard.press('Escape');
+        }
+      }
     },
     async pick(label: string | RegExp) {
       await rows.filter({ hasText: label }).first().click();
