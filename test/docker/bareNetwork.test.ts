@@ -109,7 +109,7 @@ describe('asked of an engine', () => {
     const options = { storeDir: path.join(lab.dir, 'networks'), log: lab.log, signal };
     const file = path.join(options.storeDir, 'networks.json');
     expect(await gradeNetwork(lab.engine, info, image, options)).toEqual(network);
-    const key = `${info.id} ${info.version}`;
+    const key = `${info.id} ${info.version} ${info.address}`;
     const stored = JSON.parse(await readFile(file, 'utf8')) as Record<string, { askedAt: number }>;
     expect(stored[key]).toMatchObject({ network });
     const planted = { ...stored, [key]: { askedAt: Date.now(), network: null } };

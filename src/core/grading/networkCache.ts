@@ -36,7 +36,8 @@ export async function gradeNetwork(
   // An ENTRYPOINT runs before the files are in.
   if (!info.id || image.entrypoint.length > 0) return 'none';
   const cache = path.join(options.storeDir, 'networks.json');
-  const key = `${info.id} ${info.version}`;
+  // Engines of one machine may tell the same id.
+  const key = `${info.id} ${info.version} ${info.address}`;
   const known = await read(cache);
   const found = known[key];
   const age = Date.now() - (found?.askedAt ?? 0);
