@@ -147,7 +147,9 @@ describe.skipIf(!canRunDaemon)('an engine of its own', () => {
       const more = withFiles ? ['--workspace', big] : ['--empty'];
       expectLost(await site.gradeWhile(title, () => site.daemon.kill(), parts, { more, afterMs }));
       await site.daemon.relaunch();
-      expect(site.daemon.containers()).toHaveLength(1);
+      // The first may be killed before it has made the container.
+      const left = site.daemon.containers().length;
+      expect(title === 'Starting a fresh container' ? Math.max(left, 1) : left).toBe(1);
       await site.expectCleaned();
     });
 
