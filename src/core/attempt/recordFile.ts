@@ -2,6 +2,7 @@ import path from 'node:path';
 import { z } from 'zod';
 import { UserError } from '#core/base/errors.ts';
 import { workspaceName } from '#core/container/workspaceContainer.ts';
+import { debriefSchema, protocolSchema } from './protocol.ts';
 import type { AttemptRecord } from './types.ts';
 
 const oldStates = ['preparing', 'ready', 'running', 'grading', 'submitted', 'gave-up', 'lost'] as const;
@@ -50,12 +51,22 @@ const version2 = version1.extend({
   budgetSec: z.number().nullable(),
 });
 
-type Stored = z.infer<typeof version2>;
+/** Has the conditions of a measured attempt. */
+const version3 = version2.extend({
+  schemaVersion: z.literal(3),
+  protocol: protocolSchema.exactOptional(),
+  debrief: debriefSchema.exactOptional(),
+});
+
+const versions = [version1, version2, version3] as const;
+
+type Stored = z.infer<typeof version3>;
 
 /** Of any version, as the newest. Attempts of version 1 were made without a clock: they have no budget. */
 const anyVersion = z.union([
-  version2,
-  version1.transform((old): Stored => ({ ...old, schemaVersion: 2, budgetSec: null })),
+  version3,
+  version2.transform((old): Stored => ({ ...old, schemaVersion: 3 })),
+  version1.transform((old): Stored => ({ ...old, schemaVersion: 3, budgetSec: null })),
 ]);
 
 /** attempt.json's text; places in the attempt's folder are kept relative, so that a store can be moved. */
@@ -84,12 +95,12 @@ export function decodeRecord(text: string, dir: string): AttemptRecord {
   const parsed = anyVersion.safeParse(data);
   if (!parsed.success) {
     const version = z.looseObject({ schemaVersion: z.unknown() }).safeParse(data).data?.schemaVersion;
-    const known = version === 1 ? version1 : version === 2 ? version2 : undefined;
+    const known = versions.find((schema) => schema.shape.schemaVersion.safeParse(version).success);
     const where = known?.safeParse(data).error?.issues[0]?.path.join('.') ?? '';
     throw damaged(
       known
         ? `attempt.json is not as its version is written (${where || 'its shape'})`
-        : `attempt.json is of version ${JSON.stringify(version) ?? 'none'}, not 2`,
+        : `attempt.json is of version ${JSON.stringify(version) ?? 'none'}, not ${versions.length}`,
       parsed.error,
     );
   }
@@ -119,7 +130,7 @@ function damaged(what: string, cause?: unknown): UserError {
 export function damagedRecord(dir: string, damage: string): AttemptRecord {
   const id = path.basename(dir);
   return {
-    schemaVersion: 2,
+    schemaVersion: 3,
     id,
     task: { name: path.basename(path.dirname(dir)), path: '', digest: '' },
     state: 'lost',

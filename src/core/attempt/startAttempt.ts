@@ -122,7 +122,7 @@ function newRecord(task: Task, digest: string, allowedHostEnv: readonly string[]
   const createdAt = new Date().toISOString();
   const limit = (value: number | null): number | null => (value !== null && value > 0 ? value : null);
   return {
-    schemaVersion: 2,
+    schemaVersion: 3,
     id,
     task: { name: task.name, path: task.dir, digest },
     state: 'preparing',

@@ -7,6 +7,7 @@ import type { Verdict } from '#core/report/types.ts';
 import type { PeriodicReason } from '#core/snapshot/schedule.ts';
 import type { TakenSnapshot } from '#core/snapshot/store.ts';
 import type { FreezeReason } from './freezes.ts';
+import type { AttemptDebrief, AttemptProtocol } from './protocol.ts';
 import type { Recorder } from './recorder.ts';
 
 /**
@@ -35,7 +36,7 @@ export type AttemptMode = 'channel' | 'attached';
 
 /** attempt.json: one try at one task. Paths in it are absolute here, relative to its folder in the file. */
 export interface AttemptRecord {
-  readonly schemaVersion: 2;
+  readonly schemaVersion: 3;
   /** Short, lower-case, in the order of creation. */
   readonly id: string;
   /** The digest is that of the task's content when the attempt began. */
@@ -67,6 +68,10 @@ export interface AttemptRecord {
   readonly submission?: AttemptSubmission;
   /** It began with the files of another attempt's snapshot. */
   readonly forkedFrom?: { readonly attempt: string; readonly snapshot: string };
+  /** The conditions of a measured attempt; without them it is practice. */
+  readonly protocol?: AttemptProtocol;
+  /** What its builder said when it was over. */
+  readonly debrief?: AttemptDebrief;
   /** Why attempt.json cannot be used; never in a file. Such an attempt can only be deleted. */
   readonly damage?: string;
 }

@@ -32,7 +32,7 @@ export const isolated: IsolationProbe = {
 
 export function makeAttempt(id: string, more: Partial<AttemptRecord> = {}): AttemptRecord {
   return {
-    schemaVersion: 2,
+    schemaVersion: 3,
     id,
     task: { name: 'alpha', path: '/c/alpha', digest: 'sha256:0' },
     state: 'ready',

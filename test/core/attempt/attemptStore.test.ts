@@ -3,6 +3,7 @@ import { mkdir, readdir, readFile, rename, stat, writeFile } from 'node:fs/promi
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { AttemptStore, makeAttemptId } from '#core/attempt/attemptStore.ts';
+import { protocolSchema, tierOf } from '#core/attempt/protocol.ts';
 import { UserError } from '#core/base/errors.ts';
 import { record, useStore } from './support.ts';
 
@@ -59,7 +60,7 @@ test('a record from before there was an attached mode is of the other one', asyn
   expect((await used.store.read(made.id)).mode).toBe('attached');
 });
 
-test('a record of version 1 has no budget, and is written as version 2', async () => {
+test('a record of version 1 has no budget, and is written as the newest', async () => {
   const made = record({ state: 'ready', history: [{ state: 'ready', at: 'then', reason: 'why' }] });
   await used.store.create(made);
   const file = path.join(used.store.dirOf(made.id), 'attempt.json');
@@ -68,12 +69,28 @@ test('a record of version 1 has no budget, and is written as version 2', async (
   expect(await used.store.read(made.id)).toEqual({ ...made, budgetSec: null });
   await used.store.move(made.id, 'paused', { reason: 'lunch' });
   expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({
-    ...{ schemaVersion: 2, state: 'paused', budgetSec: null },
+    ...{ schemaVersion: 3, state: 'paused', budgetSec: null },
     history: [{ state: 'ready' }, { state: 'paused', reason: 'lunch' }],
   });
   // What only version 2 has is damage in one of version 1.
   await writeFile(file, JSON.stringify({ ...old, schemaVersion: 1, state: 'timed-out' }));
   await expect(used.store.read(made.id)).rejects.toThrow('is not as its version is written (state)');
+});
+
+test('a record of version 2 is practice, and one of version 3 keeps its conditions', async () => {
+  const made = record({ state: 'ready' });
+  await used.store.create(made);
+  const file = path.join(used.store.dirOf(made.id), 'attempt.json');
+  await writeFile(file, JSON.stringify({ ...made, schemaVersion: 2, protocol: { tier: 'counts' } }));
+  const old = await used.store.read(made.id);
+  expect([old, tierOf(old)]).toEqual([made, 'full']);
+  const protocol = protocolSchema.parse({
+    ...{ pseudonym: 'otter', exposure: 'none', experienceYears: null, expertise: [], aiPolicy: 'none' },
+    ...{ otherDevice: 'nothing', tier: 'counts', interimGrading: true },
+  });
+  await used.store.update(made.id, (now) => ({ ...now, protocol }));
+  const kept = await used.store.read(made.id);
+  expect([kept, tierOf(kept)]).toEqual([{ ...made, protocol }, 'counts']);
 });
 
 test('a move is told once it is on disk', async () => {
@@ -95,7 +112,7 @@ test('lists the newest first, and what is damaged with its reason', async () => 
   for (const id of [old, torn, foreign, newer, other]) await used.store.create(record({ id: id as string }));
   const spoil = (id = '', text = '') => writeFile(path.join(used.store.dirOf(id), 'attempt.json'), text);
   await spoil(torn, '{"schemaVersion": 1, "id": "aaa');
-  await spoil(foreign, '{"schemaVersion": 3}');
+  await spoil(foreign, '{"schemaVersion": 4}');
   await spoil(other, JSON.stringify(record({ id: 'bbbbbbb' })));
   await mkdir(path.join(used.store.storeDir, 'attempts/a-task', none as string));
   await writeFile(path.join(used.store.storeDir, 'attempts/a-task/notes.txt'), '');
@@ -105,7 +122,7 @@ test('lists the newest first, and what is damaged with its reason', async () => 
     [none, 'lost', 'attempt.json cannot be read (ENOENT).'],
     [other, 'lost', 'attempt.json is of the attempt "bbbbbbb", not of this folder.'],
     [newer, 'preparing', undefined],
-    [foreign, 'lost', 'attempt.json is of version 3, not 2.'],
+    [foreign, 'lost', 'attempt.json is of version 4, not 3.'],
     [torn, 'lost', 'attempt.json is torn or no JSON.'],
     [old, 'preparing', undefined],
   ]);

@@ -19,7 +19,7 @@ export function useStore(): { readonly store: AttemptStore; readonly dir: string
 export function record(parts: Partial<AttemptRecord> = {}): AttemptRecord {
   const id = parts.id ?? makeAttemptId();
   return {
-    schemaVersion: 2,
+    schemaVersion: 3,
     id,
     task: { name: 'a task', path: '/corpus/a-task', digest: 'sha256:0' },
     state: 'preparing',
