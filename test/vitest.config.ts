@@ -2,6 +2,8 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
+/** Real engines and browsers: in CI a second try, which is told by name as flaky (scripts/lib/vitestReporter.mjs). */
+const retry = process.env.CI ? 1 : 0;
 const fakeVscode = fileURLToPath(new URL('fakes/vscode.ts', import.meta.url));
 
 export default defineConfig({
@@ -21,6 +23,7 @@ export default defineConfig({
           testTimeout: 120_000,
           hookTimeout: 240_000,
           fileParallelism: false,
+          retry,
         },
       },
       {
@@ -30,6 +33,7 @@ export default defineConfig({
           testTimeout: 180_000,
           hookTimeout: 600_000,
           fileParallelism: false,
+          retry,
           maxConcurrency: 5,
         },
       },
@@ -40,6 +44,7 @@ export default defineConfig({
           testTimeout: 120_000,
           hookTimeout: 240_000,
           fileParallelism: false,
+          retry,
         },
       },
     ],

@@ -4,7 +4,8 @@ import { say, seconds } from './log.mjs';
 /**
  * @typedef {{ name: string, message: string }} Failure
  * @typedef {{ name: string, reason: string }} Skip
- * @typedef {{ passed: number, failed: Failure[], skipped: Skip[] }} Results
+ * @typedef {{ passed: number, failed: Failure[], skipped: Skip[], flaky?: Failure[] }} Results
+ *   `flaky`: passed, but only when tried a second time.
  */
 
 /** @returns {Results} */
@@ -34,7 +35,8 @@ export function readResults(group, file, { code, signal }) {
 }
 
 /** Prints what failed or was skipped in a group, its counts and its time. */
-export function sayGroup(group, { passed, failed, skipped }, ms) {
+export function sayGroup(group, { passed, failed, skipped, flaky = [] }, ms) {
+  for (const { name, message } of flaky) say(`  FLAKY: ${name}: ${message.split('\n')[0]}`);
   for (const { name, reason } of skipped) say(`  skipped: ${name} (${reason})`);
   for (const { name, message } of failed) say(`  FAILED: ${name}: ${message.split('\n')[0]}`);
   say(`${group}: ${counts({ passed, failed, skipped })} (${seconds(ms)})`);
@@ -60,9 +62,12 @@ export function saySummary(groups, ms) {
     passed: groups.reduce((sum, { results }) => sum + results.passed, 0),
     failed: groups.flatMap(({ results }) => results.failed),
     skipped: groups.flatMap(({ results }) => results.skipped),
+    flaky: groups.flatMap(({ results }) => results.flaky ?? []),
   };
   if (total.skipped.length > 0) say('\nSkipped:');
   for (const { name, reason } of total.skipped) say(`  ${name}: ${reason}`);
+  if (total.flaky.length > 0) say('\nFlaky, passed on the second try:');
+  for (const { name, message } of total.flaky) say(`  ${name}: ${message.split('\n')[0]}`);
   if (total.failed.length > 0) say('\nFailed:');
   for (const { name, message } of total.failed) say(`  ${name}: ${message.split('\n')[0]}`);
   say();

@@ -6,7 +6,7 @@ const firstMessage = (errors) => errors?.[0]?.message ?? 'failed';
 /** Writes what a Vitest run has to say into the file E2E_SWE_VITEST_RESULTS, in the form of results.mjs. */
 export default class ResultsReporter {
   onTestRunEnd(modules, unhandledErrors) {
-    const results = { passed: 0, failed: [], skipped: [] };
+    const results = { passed: 0, failed: [], skipped: [], flaky: [] };
     for (const module of modules) {
       const file = relative(process.cwd(), module.moduleId);
       for (const error of module.errors()) results.failed.push({ name: file, message: error.message });
@@ -16,7 +16,7 @@ export default class ResultsReporter {
         }
       }
       for (const test of module.children.allTests())
-        add(results, `${file} > ${test.fullName}`, test.result());
+        add(results, `${file} > ${test.fullName}`, test.result(), test.diagnostic()?.flaky);
     }
     for (const error of unhandledErrors)
       results.failed.push({ name: 'unhandled error', message: error.message });
@@ -24,9 +24,11 @@ export default class ResultsReporter {
   }
 }
 
-function add(results, name, { state, errors, note }) {
-  if (state === 'passed') results.passed += 1;
-  else if (state === 'skipped')
+function add(results, name, { state, errors, note }, isFlaky) {
+  if (state === 'passed') {
+    results.passed += 1;
+    if (isFlaky) results.flaky.push({ name, message: firstMessage(errors) });
+  } else if (state === 'skipped')
     results.skipped.push({ name, reason: note ?? 'marked as skipped in its file' });
   else
     results.failed.push({
