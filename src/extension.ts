@@ -2,22 +2,13 @@
 import { homedir } from 'node:os';
 import * as vscode from 'vscode';
 import { createAttempts } from '#vscode/attempts/joinAttempts.ts';
-import { addCorpus } from '#vscode/commands/addCorpus.ts';
-import { cancelGrade } from '#vscode/commands/cancelGrade.ts';
-import { checkEngine } from '#vscode/commands/checkEngine.ts';
-import { chooseEngine } from '#vscode/commands/chooseEngine.ts';
-import { grade } from '#vscode/commands/grade.ts';
-import { gradeEmpty } from '#vscode/commands/gradeEmpty.ts';
-import { gradeSolution } from '#vscode/commands/gradeSolution.ts';
-import { harborCheck } from '#vscode/commands/harborCheck.ts';
+import { engineCommands } from '#vscode/commands/engineCommands.ts';
 import { openSettings } from '#vscode/commands/openSettings.ts';
-import { openSpec } from '#vscode/commands/openSpec.ts';
-import { refresh } from '#vscode/commands/refresh.ts';
 import { registerCommands } from '#vscode/commands/registerCommands.ts';
-import { removeCorpus } from '#vscode/commands/removeCorpus.ts';
 import { createErrorReporter } from '#vscode/commands/reportError.ts';
 import { showLog as showLogCommand } from '#vscode/commands/showLog.ts';
 import { storedGradeCommands } from '#vscode/commands/storedGradeCommands.ts';
+import { taskCommands } from '#vscode/commands/taskCommands.ts';
 import { listCorpusFolders } from '#vscode/corpora/corpusFolders.ts';
 import { TaskIndex } from '#vscode/corpora/taskIndex.ts';
 import { gradeScheme, readGradeDocument } from '#vscode/documents/gradeLog.ts';
@@ -84,14 +75,12 @@ export function activate(context: vscode.ExtensionContext): TestApi | undefined 
 
   const grading = {
     ...{ index, queue, grades, tests, notifier, reportError, showLog, log: channel },
-    ...{ attempts, kept },
+    ...{ attempts, kept, engine },
     grader: createGrader({ engine, storeDir, log: channel }),
     memory: context.workspaceState,
     revealTask: view.revealTask,
   };
   const rerun = gradeAgain(grading);
-  const choosing = (): unknown => vscode.commands.executeCommand('e2eSwe.chooseEngine');
-  const checking = checkEngine({ engine, notifier, showLog, chooseEngine: choosing });
   const workspace = own(registerWorkspace({ ...grading, reader: taskReader }));
   stop = () => Promise.all([queue.stop(), workspace.stop()]);
 
@@ -101,18 +90,9 @@ export function activate(context: vscode.ExtensionContext): TestApi | undefined 
     registerCommands(
       {
         ...workspace.commands,
+        ...taskCommands(grading),
         ...storedGradeCommands(grading),
-        'e2eSwe.refresh': refresh(grading),
-        'e2eSwe.addCorpus': addCorpus({ index, notifier }),
-        'e2eSwe.removeCorpus': removeCorpus({ index }),
-        'e2eSwe.openSpec': openSpec(grading),
-        'e2eSwe.grade': grade(grading),
-        'e2eSwe.gradeSolution': gradeSolution(grading),
-        'e2eSwe.gradeEmpty': gradeEmpty(grading),
-        'e2eSwe.cancelGrade': cancelGrade({ queue, notifier }),
-        'e2eSwe.harborCheck': harborCheck({ ...grading, engine }),
-        'e2eSwe.checkEngine': checking,
-        'e2eSwe.chooseEngine': chooseEngine({ listEngines, checkEngine: checking }),
+        ...engineCommands({ engine, notifier, showLog, listEngines }),
         'e2eSwe.openSettings': openSettings(context.extension.id),
         'e2eSwe.showLog': showLogCommand({ showLog }),
       },

@@ -1,18 +1,11 @@
 import { UserError } from '#core/base/errors.ts';
-import type { ContainerEngine } from '#core/container/engine.ts';
-import {
-  createWorkspaceContainer,
-  deleteWorkspace,
-  workspaceName,
-} from '#core/container/workspaceContainer.ts';
-import { probeIsolation } from '#core/container/workspaceProbe.ts';
+import { workspaceName } from '#core/container/workspaceContainer.ts';
 import type { SnapshotHead } from '#core/snapshot/types.ts';
 import { makeAttemptId } from './attemptStore.ts';
-import { type AttemptContext, workspaceSpec } from './context.ts';
+import type { AttemptContext } from './context.ts';
+import { makeWorkspace, type WorkspaceRecipe } from './makeWorkspace.ts';
 import { withImage } from './openAttempt.ts';
-import { withStoreLabel } from './orphans.ts';
 import { putSnapshot, requireRestorable, snapshotAttempt } from './snapshots.ts';
-import { makeHarborFolders } from './startAttempt.ts';
 import type { AttemptEvent, AttemptRecord } from './types.ts';
 
 /**
@@ -26,8 +19,7 @@ export async function forkAttempt(
   emit: (event: AttemptEvent) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const { store, locks, log } = context;
-  const from = await store.read(id);
+  const from = await context.store.read(id);
   if (from.workdir === '')
     throw new UserError(`The attempt ${id} was never made: it has no files.`, {
       nextStep: 'Start another one.',
@@ -35,47 +27,11 @@ export async function forkAttempt(
   const head = await pinned(context, id, snapshotId, signal);
   const engine = await context.connect();
   const record = newRecord(from, head);
-  await store.create(record);
-  const release = await locks.require(record.id);
-  context.busy.add(record.id);
-  try {
-    emit({ kind: 'preparing', attempt: record });
-    emit({ kind: 'phase', phase: 'container', title: 'Starting the workspace' });
-    const made = await withImage(context, engine, record, signal);
-    emit(await prepare(context, engine, made, id, head, emit, signal));
-  } catch (error) {
-    await deleteWorkspace(engine, record.id).catch((failure: unknown) =>
-      log.warn(`The workspace of the attempt ${record.id} could not be removed: ${String(failure)}`),
-    );
-    await store.delete(record.id);
-    throw error;
-  } finally {
-    context.busy.delete(record.id);
-    await release();
-  }
-}
-
-async function prepare(
-  context: AttemptContext,
-  engine: ContainerEngine,
-  made: AttemptRecord,
-  fromId: string,
-  head: SnapshotHead,
-  emit: (event: AttemptEvent) => void,
-  signal: AbortSignal,
-): Promise<AttemptEvent> {
-  const { container, clamped } = await createWorkspaceContainer(
-    withStoreLabel(engine, context.store.storeDir),
-    workspaceSpec(made, context.hostEnv),
-    signal,
-  );
-  await makeHarborFolders(container, signal);
-  await putSnapshot(container, context.snapshots.of(fromId), head, { clear: true, signal });
-  emit({ kind: 'phase', phase: 'probe', title: 'Checking that it is offline' });
-  const user = made.user === undefined ? {} : { user: made.user };
-  const isolation = await probeIsolation(container, { signal, ...user });
-  await container.pause();
-  return { kind: 'ready', attempt: await context.store.move(made.id, 'ready'), isolation, clamped };
+  const recipe: WorkspaceRecipe = {
+    settle: (on) => withImage(context, on, record, signal),
+    fill: (container) => putSnapshot(container, context.snapshots.of(id), head, { clear: true, signal }),
+  };
+  await makeWorkspace(context, engine, record, recipe, emit, signal);
 }
 
 /** The snapshot to begin with, which stays from now on. */

@@ -9,9 +9,9 @@ import { SnapshotSchedule } from '#core/snapshot/schedule.ts';
 import { ChannelTaker } from '#core/snapshot/takeFromChannel.ts';
 import { environmentId } from '#core/task/digest.ts';
 import { type AttemptContext, taskOf, workspaceSpec } from './context.ts';
+import { makeHarborFolders } from './makeWorkspace.ts';
 import { noticeWork } from './noticeWork.ts';
 import { endPause, holdPause, isTimeUp } from './pauseAttempt.ts';
-import { makeHarborFolders } from './startAttempt.ts';
 import { isOver } from './states.ts';
 import type { AttemptRecord, OpenAttempt } from './types.ts';
 

@@ -1,12 +1,7 @@
-import { throwIfCancelled, UserError } from '#core/base/errors.ts';
-import type { ContainerEngine, ContainerHandle } from '#core/container/engine.ts';
+import { UserError } from '#core/base/errors.ts';
+import type { ContainerEngine } from '#core/container/engine.ts';
 import { ensureImage } from '#core/container/images.ts';
-import {
-  createWorkspaceContainer,
-  deleteWorkspace,
-  workspaceName,
-} from '#core/container/workspaceContainer.ts';
-import { probeIsolation } from '#core/container/workspaceProbe.ts';
+import { workspaceName } from '#core/container/workspaceContainer.ts';
 import { awaitHealthy } from '#core/grading/healthcheck.ts';
 import { imageOfTask, isInside, submissionRoots } from '#core/grading/plan.ts';
 import { normaliseArtifacts } from '#core/task/artifacts.ts';
@@ -16,8 +11,8 @@ import { readSpec } from '#core/task/spec.ts';
 import type { Task } from '#core/task/types.ts';
 import { metadataWarning } from './attachedMode.ts';
 import { makeAttemptId } from './attemptStore.ts';
-import { type AttemptContext, workspaceSpec } from './context.ts';
-import { withStoreLabel } from './orphans.ts';
+import type { AttemptContext } from './context.ts';
+import { makeWorkspace, type WorkspaceRecipe } from './makeWorkspace.ts';
 import type { AttemptEvent, AttemptRecord, StartOptions } from './types.ts';
 
 /** Makes the attempt, or leaves nothing of it. */
@@ -28,36 +23,30 @@ export async function startAttempt(
   emit: (event: AttemptEvent) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const { store, locks, log } = context;
   const allowedHostEnv = await askForHostEnv(task, options, context.hostEnv);
   const engine = await context.connect();
   const record = newRecord(task, await contentDigest(task.dir), allowedHostEnv);
-  await store.create(record);
-  const release = await locks.require(record.id);
-  context.busy.add(record.id);
-  try {
-    emit({ kind: 'preparing', attempt: record });
-    emit(await prepare(context, engine, task, record, emit, signal));
-  } catch (error) {
-    await deleteWorkspace(engine, record.id).catch((failure: unknown) =>
-      log.warn(`The workspace of the attempt ${record.id} could not be removed: ${String(failure)}`),
-    );
-    await store.delete(record.id);
-    throw error;
-  } finally {
-    context.busy.delete(record.id);
-    await release();
-  }
+  const recipe: WorkspaceRecipe = {
+    settle: (on) => settle(context, on, task, record, emit, signal),
+    files: async ({ workdir }) =>
+      isWholeRepository(task, workdir) ? { 'instruction.md': await readSpec(task) } : {},
+    async fill(container, { workdir }) {
+      const { healthcheck } = task.config.environment;
+      if (healthcheck) await awaitHealthy(container, healthcheck, workdir, signal);
+    },
+  };
+  await makeWorkspace(context, engine, record, recipe, emit, signal);
 }
 
-async function prepare(
+/** The record with the task's image, made or fetched where the engine lacks it, and the folders that are submitted. */
+async function settle(
   context: AttemptContext,
   engine: ContainerEngine,
   task: Task,
   record: AttemptRecord,
   emit: (event: AttemptEvent) => void,
   signal: AbortSignal,
-): Promise<AttemptEvent> {
+): Promise<AttemptRecord> {
   emit({ kind: 'phase', phase: 'image', title: 'Preparing the image' });
   const image = await ensureImage(engine, await imageOfTask(task, { environmentId }), {
     onProgress: (message) => emit({ kind: 'progress', message }),
@@ -73,39 +62,8 @@ async function prepare(
     task.config.environment.workdir ?? image.workdir,
   );
   const workdir = roots[0] as string;
-  const made = await context.store.update(record.id, (old) => ({
-    ...old,
-    image: { reference: image.reference, id: image.id },
-    workdir,
-    roots,
-  }));
-
-  emit({ kind: 'phase', phase: 'container', title: 'Starting the workspace' });
-  const labelled = withStoreLabel(engine, context.store.storeDir);
-  const files = isWholeRepository(task, workdir) ? { 'instruction.md': await readSpec(task) } : {};
-  const { container, clamped } = await createWorkspaceContainer(
-    labelled,
-    { ...workspaceSpec(made, context.hostEnv), files },
-    signal,
-  );
-  await makeHarborFolders(container, signal);
-  if (task.config.environment.healthcheck)
-    await awaitHealthy(container, task.config.environment.healthcheck, workdir, signal);
-
-  emit({ kind: 'phase', phase: 'probe', title: 'Checking that it is offline' });
-  const isolation = await probeIsolation(container, {
-    signal,
-    ...(made.user === undefined ? {} : { user: made.user }),
-  });
-  await container.pause();
-  throwIfCancelled(signal);
-  return { kind: 'ready', attempt: await context.store.move(record.id, 'ready'), isolation, clamped };
-}
-
-/** Where Harbor's agents may leave artifacts (harbor.md §0). */
-export async function makeHarborFolders(container: ContainerHandle, signal: AbortSignal): Promise<void> {
-  const script = 'mkdir -p /logs/agent /logs/artifacts && chmod 777 /logs/agent /logs/artifacts';
-  await container.exec({ command: ['sh', '-c', script], user: '0', workdir: '/' }, signal);
+  const { reference, id } = image;
+  return context.store.update(record.id, (old) => ({ ...old, image: { reference, id }, workdir, roots }));
 }
 
 /** As in E2E-SWE: a separate verifier gets the workdir, which begins as the spec alone. */

@@ -5,8 +5,13 @@ import type { Notifier } from '#vscode/notify.ts';
 import { corporaSetting } from '#vscode/settings/corpora.ts';
 import type { CommandHandler } from './commandIds.ts';
 
+export interface AddCorpusDeps {
+  readonly index: TaskIndex;
+  readonly notifier: Notifier;
+}
+
 /** Adds folders of tasks to the setting: the folder given, or those that the person chooses. */
-export function addCorpus(deps: { readonly index: TaskIndex; readonly notifier: Notifier }): CommandHandler {
+export function addCorpus(deps: AddCorpusDeps): CommandHandler {
   return async (argument) => {
     const folders = argument instanceof vscode.Uri ? [argument.fsPath] : await askForFolders();
     const known = corporaSetting.get();

@@ -6,11 +6,13 @@ import type { Notifier } from '#vscode/notify.ts';
 import { isTreeNode } from '#vscode/tree/nodes.ts';
 import type { CommandHandler } from './commandIds.ts';
 
-/** Stops a grade that waits or runs: the row's, the only one, or the person's choice. */
-export function cancelGrade(deps: {
+export interface CancelGradeDeps {
   readonly queue: GradeQueue;
   readonly notifier: Notifier;
-}): CommandHandler {
+}
+
+/** Stops a grade that waits or runs: the row's, the only one, or the person's choice. */
+export function cancelGrade(deps: CancelGradeDeps): CommandHandler {
   return async (argument) => {
     const job =
       isTreeNode(argument) && argument.kind === 'job' ? argument.job : await askForJob(deps.queue.jobs);

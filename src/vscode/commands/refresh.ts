@@ -4,13 +4,15 @@ import type { GradeIndex } from '#vscode/grades/gradeIndex.ts';
 import type { KeptIndex } from '#vscode/grades/keptIndex.ts';
 import type { CommandHandler } from './commandIds.ts';
 
-/** Reads task folders and stored grades again. */
-export function refresh(deps: {
+export interface RefreshDeps {
   readonly index: TaskIndex;
   readonly grades: GradeIndex;
   readonly attempts: AttemptIndex;
   readonly kept: KeptIndex;
-}): CommandHandler {
+}
+
+/** Reads task folders and stored grades again. */
+export function refresh(deps: RefreshDeps): CommandHandler {
   return async () => {
     deps.grades.clear();
     await Promise.all([deps.index.refresh(), deps.attempts.reload(), deps.kept.refresh()]);

@@ -1,27 +1,19 @@
-import * as vscode from 'vscode';
 import type { ClockState } from '#core/attempt/clock.ts';
 import { budgetLeftSec } from '#core/attempt/sessionWatch.ts';
 import { isOver } from '#core/attempt/states.ts';
-import { type Disposable, DisposableStore } from '#core/base/disposable.ts';
 import { windowAttemptId } from '#vscode/workspace/attemptUri.ts';
+import { SessionStatus, type StatusText } from '#vscode/workspace/sessionStatus.ts';
 import type { WorkspaceSession } from '#vscode/workspace/workspaceSession.ts';
 import type { WorkspaceSessions } from '#vscode/workspace/workspaceSessions.ts';
 
 const updateMs = 1_000;
-
-export interface ClockText {
-  readonly text: string;
-  readonly tooltip: string;
-  readonly command: 'e2eSwe.pauseAttempt' | 'e2eSwe.resumeAttempt' | undefined;
-  readonly isWarning: boolean;
-}
 
 /** "$(watch) 0:12:34 / 4:00:00": the unpaused time, and the budget where there is one. */
 export function clockText(
   { record, readOnly }: Pick<WorkspaceSession, 'record' | 'readOnly'>,
   clock: ClockState,
   failure: string | undefined,
-): ClockText {
+): StatusText {
   const { budgetSec } = record;
   const leftSec = budgetLeftSec(budgetSec, clock.unpausedMs);
   const budget = budgetSec === null ? '' : ` / ${durationText(budgetSec * 1000)}`;
@@ -54,52 +46,19 @@ export function durationText(ms: number): string {
 }
 
 /** The clock of this window's attempt in the status bar. */
-export class ClockStatus implements Disposable {
-  readonly #store = new DisposableStore();
-  readonly #sessions: WorkspaceSessions;
-  readonly #item: vscode.StatusBarItem;
-  #shown = '';
-
-  constructor(sessions: WorkspaceSessions) {
-    this.#sessions = sessions;
-    this.#item = this.#store.add(
-      vscode.window.createStatusBarItem('e2eSwe.clock', vscode.StatusBarAlignment.Left, 99),
-    );
-    this.#item.name = 'E2E-SWE clock';
-    this.#store.add(sessions.onDidOpen(() => this.update()));
-    this.#store.add(sessions.onDidChange(() => this.update()));
-    if (windowAttemptId() === undefined) return;
-    const timer = setInterval(() => this.update(), updateMs);
-    this.#store.add({ dispose: () => clearInterval(timer) });
-  }
-
-  /** What the item says now. */
-  get text(): string {
-    return this.#item.text;
-  }
-
-  update(): void {
-    const session = this.#sessions.current(windowAttemptId());
-    const recorder = session?.open.recorder;
-    if (!session || !recorder || isOver(session.record.state)) {
-      this.#item.hide();
-      this.#shown = '';
-      return;
-    }
-    const { text, tooltip, command, isWarning } = clockText(session, recorder.clock, recorder.failure);
-    const now = `${text}${tooltip}`;
-    if (now === this.#shown) return;
-    this.#shown = now;
-    this.#item.text = text;
-    this.#item.tooltip = tooltip;
-    this.#item.command = command;
-    this.#item.backgroundColor = isWarning
-      ? new vscode.ThemeColor('statusBarItem.warningBackground')
-      : undefined;
-    this.#item.show();
-  }
-
-  dispose(): void {
-    this.#store.dispose();
-  }
+export function clockStatus(sessions: WorkspaceSessions): SessionStatus {
+  const status = new SessionStatus(sessions, {
+    id: 'e2eSwe.clock',
+    name: 'E2E-SWE clock',
+    priority: 99,
+    render(session) {
+      const recorder = session?.open.recorder;
+      if (!session || !recorder || isOver(session.record.state)) return undefined;
+      return clockText(session, recorder.clock, recorder.failure);
+    },
+  });
+  if (windowAttemptId() === undefined) return status;
+  const timer = setInterval(() => status.update(), updateMs);
+  status.add({ dispose: () => clearInterval(timer) });
+  return status;
 }

@@ -7,7 +7,7 @@ import type { Log } from '#core/base/log.ts';
 import { type AttemptGraderDeps, settle } from '#vscode/attempts/attemptGrader.ts';
 import type { Notifier } from '#vscode/notify.ts';
 import type { WorkspaceSession } from '#vscode/workspace/workspaceSession.ts';
-import { ClockStatus, durationText } from './clockStatus.ts';
+import { clockStatus, durationText } from './clockStatus.ts';
 import { addNote, pauseAttempt, resumeAttempt } from './pauseCommands.ts';
 import { DocumentRecorder } from './recordDocuments.ts';
 import { recordFiles } from './recordFiles.ts';
@@ -25,7 +25,7 @@ export function registerRecord(deps: RecordDeps) {
   const documents = store.add(new DocumentRecorder(sessions));
   store.add(recordFiles(sessions));
   store.add(recordWindow(sessions));
-  const clock = store.add(new ClockStatus(sessions));
+  const clock = store.add(clockStatus(sessions));
   store.add(
     sessions.onDidOpen((session) => {
       session.open.recorder?.onDidAppend((line) => tell(session, line));

@@ -42,7 +42,7 @@ import { isFirstOpening, showSpecBeside, tellMode } from './welcome.ts';
 import { registerWorkspaceFiles, WorkspaceFiles } from './workspaceFiles.ts';
 import type { WorkspaceSession } from './workspaceSession.ts';
 import { WorkspaceSessions } from './workspaceSessions.ts';
-import { WorkspaceStatus } from './workspaceStatus.ts';
+import { workspaceStatus } from './workspaceStatus.ts';
 
 export interface WorkspaceDeps extends GradeAndTellDeps {
   readonly attempts: AttemptIndex;
@@ -71,7 +71,7 @@ export function registerWorkspace(deps: WorkspaceDeps) {
   store.add(registerWorkspaceFiles(files));
   store.add(registerTerminalProfile(sessions));
   const problems = store.add(new GradeProblems());
-  const status = store.add(new WorkspaceStatus(sessions));
+  const status = store.add(workspaceStatus(sessions));
   const tasks = new AttemptTasks(index, deps.reader);
   const search = store.add(new SearchView({ uriOf: (path) => attemptUri(windowAttemptId() ?? '', path) }));
   void setContextKey('e2eSwe.inWorkspace', windowAttemptId() !== undefined);

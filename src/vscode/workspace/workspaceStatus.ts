@@ -1,16 +1,12 @@
-import * as vscode from 'vscode';
 import { isOver } from '#core/attempt/states.ts';
-import { type Disposable, DisposableStore } from '#core/base/disposable.ts';
 import { isolationSentence, stateLabel } from '#vscode/attempts/words.ts';
 import { windowAttemptId } from './attemptUri.ts';
+import { SessionStatus, type StatusText } from './sessionStatus.ts';
 import type { WorkspaceSession } from './workspaceSession.ts';
 import type { WorkspaceSessions } from './workspaceSessions.ts';
 
-export interface StatusText {
-  readonly text: string;
-  readonly tooltip: string;
-  readonly isWarning: boolean;
-}
+/** The menu of the workspace is behind it, whatever it says. */
+const command = 'e2eSwe.workspaceMenu';
 
 /** "$(edit) tidequery: running": the task, and how its attempt stands. */
 export function statusText(session: WorkspaceSession): StatusText {
@@ -35,63 +31,41 @@ export function statusText(session: WorkspaceSession): StatusText {
     tooltip: [session.writeBlock, isolationSentence(open.isolation), 'Click for what can be done.']
       .filter(Boolean)
       .join('\n'),
+    command,
     isWarning: !open.isolation.isIsolated,
   };
 }
 
-/** One line in the status bar, with the menu of the workspace behind it. */
-export class WorkspaceStatus implements Disposable {
-  readonly #store = new DisposableStore();
-  readonly #item: vscode.StatusBarItem;
-  readonly #sessions: WorkspaceSessions;
-
-  constructor(sessions: WorkspaceSessions) {
-    this.#sessions = sessions;
-    this.#item = this.#store.add(
-      vscode.window.createStatusBarItem('e2eSwe.workspace', vscode.StatusBarAlignment.Left, 100),
-    );
-    this.#item.name = 'E2E-SWE workspace';
-    this.#item.command = 'e2eSwe.workspaceMenu';
-    this.#store.add(sessions.onDidOpen(() => this.#update()));
-    this.#store.add(sessions.onDidChange(() => this.#update()));
-    this.#store.add(
-      sessions.onDidFail(({ attemptId }) => {
-        if (attemptId !== windowAttemptId()) return;
-        this.#show({
-          text: '$(warning) Workspace: not open',
-          tooltip: 'The attempt could not be opened. Click for what can be done.',
-          isWarning: true,
-        });
-      }),
-    );
-    if (windowAttemptId() === undefined) return;
-    this.#show({
-      text: '$(loading~spin) Workspace: opening',
-      tooltip: 'The workspace is being opened.',
-      isWarning: false,
-    });
-  }
-
-  /** What the item says now. */
-  get text(): string {
-    return this.#item.text;
-  }
-
-  #update(): void {
-    const session = this.#sessions.current(windowAttemptId());
-    if (session) this.#show(statusText(session));
-  }
-
-  #show({ text, tooltip, isWarning }: StatusText): void {
-    this.#item.text = text;
-    this.#item.tooltip = tooltip;
-    this.#item.backgroundColor = isWarning
-      ? new vscode.ThemeColor('statusBarItem.warningBackground')
-      : undefined;
-    this.#item.show();
-  }
-
-  dispose(): void {
-    this.#store.dispose();
-  }
+/** One line in the status bar: how the attempt of this window stands, also before it is open. */
+export function workspaceStatus(sessions: WorkspaceSessions): SessionStatus {
+  const window = windowAttemptId();
+  let closed: StatusText | undefined =
+    window === undefined
+      ? undefined
+      : {
+          text: '$(loading~spin) Workspace: opening',
+          tooltip: 'The workspace is being opened.',
+          command,
+          isWarning: false,
+        };
+  const status = new SessionStatus(sessions, {
+    id: 'e2eSwe.workspace',
+    name: 'E2E-SWE workspace',
+    priority: 100,
+    render: (session) => (session ? statusText(session) : closed),
+  });
+  status.add(
+    sessions.onDidFail(({ attemptId }) => {
+      if (attemptId !== windowAttemptId()) return;
+      closed = {
+        text: '$(warning) Workspace: not open',
+        tooltip: 'The attempt could not be opened. Click for what can be done.',
+        command,
+        isWarning: true,
+      };
+      status.update();
+    }),
+  );
+  status.update();
+  return status;
 }
