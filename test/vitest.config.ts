@@ -11,10 +11,10 @@ export default defineConfig({
   test: {
     projects: [
       // No alias here: an accidental `vscode` import in core fails.
-      { test: { name: 'core', include: ['test/core/**/*.test.ts'] } },
+      { test: { name: 'core', include: ['test/core/**/*.test.ts'], testTimeout: 30_000 } },
       {
         resolve: { alias: { vscode: fakeVscode } },
-        test: { name: 'adapters', include: ['test/adapters/**/*.test.ts'] },
+        test: { name: 'adapters', include: ['test/adapters/**/*.test.ts'], testTimeout: 30_000 },
       },
       {
         test: {
