@@ -1,4 +1,5 @@
 import type { GradeResult } from '#core/grading/types.ts';
+import { testLabel } from '#core/report/testLabel.ts';
 import { oneLine, stripAnsi } from '#core/report/text.ts';
 
 /** A grade for a terminal: verdict first, then what failed, then where everything is. */
@@ -12,7 +13,7 @@ export function renderGrade(result: GradeResult): string {
   if (explanation) lines.push(`  ${explanation.text}`, `  ${explanation.nextStep}`);
   const failed = result.tests.filter(({ status }) => status !== 'passed');
   for (const test of failed.slice(0, maxListed)) {
-    lines.push(`  ${test.status}: ${oneLine([...test.suite, test.name].join(' > '), 160)}`);
+    lines.push(`  ${test.status}: ${oneLine([...test.suite, testLabel(test)].join(' > '), 160)}`);
     if (test.message) lines.push(`      ${oneLine(stripAnsi(test.message), 200)}`);
   }
   if (failed.length > maxListed) lines.push(`  … and ${failed.length - maxListed} more`);

@@ -42,6 +42,7 @@ export async function judge(
 
   const setupFailed = markers.setupExit !== undefined && markers.setupExit !== 0;
   if (setupFailed && markers.setupExit !== undefined) record.setup(markers.setupExit, await hasSetup(input));
+  else if (runsSetup(script) && !(await hasSetup(input))) record.setupMissing();
   const reward = readReward({
     ...pick('rewardJson', collected.files.get('reward.json')),
     ...pick('rewardTxt', collected.files.get('reward.txt')),
@@ -86,6 +87,11 @@ export async function judge(
       `The tests ran out of memory (limit ${plan.limits.memoryMb ?? 'none'} MB) and left no readable reward.`,
     );
   if (outcome.died) throw new NotGradedError('verifier-killed');
+}
+
+/** As E2E-SWE's test.sh does, which tells nothing of how it ended. */
+function runsSetup(script: string): boolean {
+  return /^[^#\n]*(?<!\/tests\/)\bsetup\.sh\b/m.test(script);
 }
 
 function pick<K extends string>(key: K, value: Buffer | undefined): { [P in K]?: Buffer } {

@@ -39,6 +39,7 @@ export class GradeRecord {
   #report: Report = noReport;
   #decision: Decision | undefined;
   #setup: { readonly text: string; readonly nextStep: string } | undefined;
+  #setupMissing = false;
 
   constructor(task: GradedTask, source: SubmissionSource, dir: string, emit: (event: GradeEvent) => void) {
     this.#task = task;
@@ -207,6 +208,11 @@ export class GradeRecord {
       : { text: 'The submission has no setup.sh.', nextStep: 'Write the setup.sh that the spec asks for.' };
   }
 
+  /** No hidden test can pass for want of a setup.sh, which test.sh runs. */
+  setupMissing(): void {
+    this.#setupMissing = true;
+  }
+
   /** A hardened grade's set-up failed: no test ran. */
   setupFailed(): void {
     this.judged({ state: 'none' }, noReport, {
@@ -266,7 +272,13 @@ export class GradeRecord {
       return { text: failure?.message ?? text, nextStep: failure?.nextStep ?? nextStep, cause };
     }
     const known = unresolvedReasons[reason as UnresolvedReason];
-    return reason === 'setup-failed' && this.#setup ? { ...known, ...this.#setup } : known;
+    if (reason === 'setup-failed' && this.#setup) return { ...known, ...this.#setup };
+    if (!this.#setupMissing || this.#report.tests.some(({ status }) => status === 'passed')) return known;
+    return {
+      ...known,
+      text: `${known.text} The submission has no setup.sh, which the task's test.sh runs.`,
+      nextStep: 'Write the setup.sh that the spec asks for.',
+    };
   }
 
   #problems(): GradeResult['problems'] {

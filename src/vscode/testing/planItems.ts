@@ -1,5 +1,6 @@
 import type * as vscode from 'vscode';
 import type { GradeResult } from '#core/grading/types.ts';
+import { testLabel } from '#core/report/testLabel.ts';
 import type { TestResult } from '#core/report/types.ts';
 import { hasMissingTests, sourceKindLabel, testCount } from '#vscode/grading/words.ts';
 import { oneLine, stripAnsi } from '#vscode/text.ts';
@@ -153,7 +154,7 @@ function planTest(
   const place = places.get(test.id);
   return {
     id: testItemId(taskId, test.id),
-    label: `${oneLine(test.name)}${test.flaky ? ' (flaky)' : ''}`,
+    label: `${oneLine(testLabel(test))}${test.flaky ? ' (flaky)' : ''}`,
     sortText: `${test.status === 'passed' ? '1' : '0'} ${order}`,
     ...(place ? { place } : {}),
     outcome: planOutcome(test, messagePlaces.get(test.id)),

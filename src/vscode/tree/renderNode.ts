@@ -2,6 +2,7 @@ import path from 'node:path';
 import * as vscode from 'vscode';
 import type { AttemptState } from '#core/attempt/types.ts';
 import type { GradeSummary } from '#core/grading/store.ts';
+import { testLabel } from '#core/report/testLabel.ts';
 import { attemptSummary, stateIcons } from '#vscode/attempts/words.ts';
 import type { GradeJob } from '#vscode/grading/gradeQueue.ts';
 import { countsLabel, sourceKindLabel, sourceLabel, testCount } from '#vscode/grading/words.ts';
@@ -200,7 +201,7 @@ const testIcons = {
 };
 
 function renderTest({ result }: TestNode): vscode.TreeItem {
-  const item = new vscode.TreeItem(oneLine(result.name), None);
+  const item = new vscode.TreeItem(oneLine(testLabel(result)), None);
   item.iconPath = testIcons[result.status];
   item.description = result.status === 'passed' ? '' : oneLine(result.message ?? '', result.status);
   item.tooltip = stripAnsi(result.message ?? result.name);

@@ -263,32 +263,6 @@ describe('the task', () => {
     expect(engine.alive.size).toBe(0);
   });
 
-  test("phases come from test.sh's own marks, and a failed setup is the submission's", async () => {
-    const marked = await bench.task({
-      testScript: '#!/bin/bash\necho "##e2e-swe phase=setup at=$(date +%s.%N)"\n',
-    });
-    const now = Date.now() / 1000;
-    const engine = new FakeEngine({
-      test: async (container, print) => {
-        container.write('/logs/verifier/reward.txt', '0');
-        await print(
-          `##e2e-swe phase=setup at=${now - 3}\n##e2e-swe setup-exit=9\n##e2e-swe phase=tests at=${now - 1}\n`,
-        );
-        return 1;
-      },
-    });
-    const result = await bench.grade(engine, marked);
-    expect(result).toMatchObject({
-      verdict: 'unresolved',
-      reason: 'setup-failed',
-      explanation: { text: 'The submission has no setup.sh.' },
-    });
-    const durations = new Map(result.phases.map(({ name, durationMs }) => [name, durationMs]));
-    expect(durations.get('setup')).toBeCloseTo(2000, -2);
-    expect(durations.get('tests')).toBeGreaterThan(900);
-    expect(durations.has('verify')).toBe(false);
-  });
-
   test('host variables go in only with consent', async () => {
     const wanting = await bench.task({ more: `[verifier.env]\nKEY = "\${E2E_TEST_KEY}"\nPLAIN = "p"` });
     const asked: string[][] = [];
