@@ -13,6 +13,7 @@ import { type AttemptClock, readAttemptClock } from './attemptClock.ts';
 import { AttemptLocks } from './attemptLocks.ts';
 import { AttemptSnapshots } from './attemptSnapshots.ts';
 import { type AttemptContext, type AttemptDeps, asUserErrors, eventsOf, taskOf } from './context.ts';
+import { debriefAttempt } from './debriefAttempt.ts';
 import { forkAttempt } from './forkAttempt.ts';
 import { Freezes } from './freezes.ts';
 import { gradeAttempt } from './gradeAttempt.ts';
@@ -20,6 +21,7 @@ import { gradeSnapshot } from './gradeSnapshot.ts';
 import { ensureWorkspace, openAttempt } from './openAttempt.ts';
 import { listOrphans, removeOrphan } from './orphans.ts';
 import { defaultPauseReason, endPause, pauseAttempt, resumeAttempt } from './pauseAttempt.ts';
+import type { AttemptDebrief } from './protocol.ts';
 import type { Recorder } from './recorder.ts';
 import { Recorders } from './recorders.ts';
 import { recordSession } from './recordSession.ts';
@@ -242,6 +244,11 @@ export class Attempts {
       await endPause(this.#context, id, true);
       return over;
     });
+  }
+
+  /** What its builder says once it is over; given again, the last counts. Errors: `UserError` while it is not over. */
+  debrief(id: string, debrief: AttemptDebrief): Promise<AttemptRecord> {
+    return this.#recorded(id, (recorder) => debriefAttempt(this.#context, id, debrief, recorder));
   }
 
   /** Ends the attempt without a submission; its files stay until it is deleted. */

@@ -11,8 +11,9 @@ import { makeAttemptId } from './attemptStore.ts';
 import { type AttemptContext, workspaceSpec } from './context.ts';
 import { withImage } from './openAttempt.ts';
 import { withStoreLabel } from './orphans.ts';
+import type { AttemptProtocol } from './protocol.ts';
 import { putSnapshot, requireRestorable, snapshotAttempt } from './snapshots.ts';
-import { makeHarborFolders } from './startAttempt.ts';
+import { makeHarborFolders, recordProtocol } from './startAttempt.ts';
 import type { AttemptEvent, AttemptRecord } from './types.ts';
 
 /**
@@ -40,6 +41,8 @@ export async function forkAttempt(
   context.busy.add(record.id);
   try {
     emit({ kind: 'preparing', attempt: record });
+    await recordProtocol(context, record);
+    if (record.protocol) emit({ kind: 'progress', message: keptConditions(record.protocol, id) });
     emit({ kind: 'phase', phase: 'container', title: 'Starting the workspace' });
     const made = await withImage(context, engine, record, signal);
     emit(await prepare(context, engine, made, id, head, emit, signal));
@@ -100,10 +103,24 @@ async function pinned(
 function newRecord(from: AttemptRecord, head: SnapshotHead): AttemptRecord {
   const id = makeAttemptId();
   const createdAt = new Date().toISOString();
-  const { schemaVersion, task, workdir, image, roots, limits, budgetSec, env, allowedHostEnv, user } = from;
+  const {
+    schemaVersion,
+    task,
+    workdir,
+    image,
+    roots,
+    limits,
+    budgetSec,
+    env,
+    allowedHostEnv,
+    user,
+    protocol,
+  } = from;
   return {
     ...{ schemaVersion, task, workdir, image, roots, limits, budgetSec, env, allowedHostEnv },
     ...(user === undefined ? {} : { user }),
+    // A fork is no way to see more.
+    ...(protocol === undefined ? {} : { protocol }),
     id,
     state: 'preparing',
     mode: 'channel',
@@ -113,4 +130,9 @@ function newRecord(from: AttemptRecord, head: SnapshotHead): AttemptRecord {
     grades: [],
     forkedFrom: { attempt: from.id, snapshot: head.id },
   };
+}
+
+function keptConditions({ tier, interimGrading }: AttemptProtocol, from: string): string {
+  const shown = interimGrading ? `its grades show ${tier}` : 'it is not graded before it is submitted';
+  return `It is measured under the conditions of ${from}: ${shown}.`;
 }

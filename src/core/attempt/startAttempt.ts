@@ -18,6 +18,7 @@ import { metadataWarning } from './attachedMode.ts';
 import { makeAttemptId } from './attemptStore.ts';
 import { type AttemptContext, workspaceSpec } from './context.ts';
 import { withStoreLabel } from './orphans.ts';
+import type { AttemptProtocol } from './protocol.ts';
 import type { AttemptEvent, AttemptRecord, StartOptions } from './types.ts';
 
 /** Makes the attempt, or leaves nothing of it. */
@@ -31,12 +32,13 @@ export async function startAttempt(
   const { store, locks, log } = context;
   const allowedHostEnv = await askForHostEnv(task, options, context.hostEnv);
   const engine = await context.connect();
-  const record = newRecord(task, await contentDigest(task.dir), allowedHostEnv);
+  const record = newRecord(task, await contentDigest(task.dir), allowedHostEnv, options.protocol);
   await store.create(record);
   const release = await locks.require(record.id);
   context.busy.add(record.id);
   try {
     emit({ kind: 'preparing', attempt: record });
+    await recordProtocol(context, record);
     emit(await prepare(context, engine, task, record, emit, signal));
   } catch (error) {
     await deleteWorkspace(engine, record.id).catch((failure: unknown) =>
@@ -102,6 +104,14 @@ async function prepare(
   return { kind: 'ready', attempt: await context.store.move(record.id, 'ready'), isolation, clamped };
 }
 
+/** The first line of the record of a measured attempt, whose lock the caller has. */
+export async function recordProtocol(
+  { recorders }: AttemptContext,
+  { id, protocol }: AttemptRecord,
+): Promise<void> {
+  if (protocol) (await recorders.open(id)).append({ kind: 'protocol', protocol });
+}
+
 /** Where Harbor's agents may leave artifacts (harbor.md §0). */
 export async function makeHarborFolders(container: ContainerHandle, signal: AbortSignal): Promise<void> {
   const script = 'mkdir -p /logs/agent /logs/artifacts && chmod 777 /logs/agent /logs/artifacts';
@@ -116,7 +126,12 @@ function isWholeRepository(task: Task, workdir: string): boolean {
   );
 }
 
-function newRecord(task: Task, digest: string, allowedHostEnv: readonly string[]): AttemptRecord {
+function newRecord(
+  task: Task,
+  digest: string,
+  allowedHostEnv: readonly string[],
+  protocol: AttemptProtocol | undefined,
+): AttemptRecord {
   const id = makeAttemptId();
   const { environment, agent } = task.config;
   const createdAt = new Date().toISOString();
@@ -139,6 +154,7 @@ function newRecord(task: Task, digest: string, allowedHostEnv: readonly string[]
     allowedHostEnv,
     history: [{ state: 'preparing', at: createdAt }],
     grades: [],
+    ...(protocol === undefined ? {} : { protocol }),
   };
 }
 

@@ -66,6 +66,7 @@ function joinAttempts({ engine, storeDir, guardScript, log }: JoinAttemptsDeps):
     pause: async (id, reason) => (await join()).attempts.pause(id, reason),
     resume: async (id) => (await join()).attempts.resume(id),
     note: async (id, text) => (await join()).attempts.note(id, text),
+    debrief: async (id, debrief) => (await join()).attempts.debrief(id, debrief),
     giveUp: async (id) => (await join()).attempts.giveUp(id),
     delete: async (id) => (await join()).attempts.delete(id),
     orphans: async () => (await join()).attempts.orphans(),

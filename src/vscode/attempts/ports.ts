@@ -1,3 +1,4 @@
+import type { AttemptDebrief } from '#core/attempt/protocol.ts';
 import type {
   AttachedMode,
   AttemptBridges,
@@ -38,6 +39,8 @@ export interface AttemptRoom {
   pause(id: string, reason: string | undefined): Promise<AttemptRecord>;
   resume(id: string): Promise<AttemptRecord>;
   note(id: string, text: string): Promise<void>;
+  /** Of an attempt that is over. */
+  debrief(id: string, debrief: AttemptDebrief): Promise<AttemptRecord>;
   delete(id: string): Promise<void>;
   orphans(): Promise<readonly OrphanedWorkspace[]>;
   removeOrphan(name: string): Promise<void>;

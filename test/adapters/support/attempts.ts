@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { FreezeReason } from '#core/attempt/freezes.ts';
+import type { AttemptDebrief } from '#core/attempt/protocol.ts';
 import type { Recorder } from '#core/attempt/recorder.ts';
 import type {
   AttachedMode,
@@ -189,6 +190,10 @@ export class FakeRoom implements AttemptRoom {
 
   async note(id: string, text: string): Promise<void> {
     this.calls.push(`note ${id}: ${text}`);
+  }
+
+  async debrief(id: string, debrief: AttemptDebrief): Promise<AttemptRecord> {
+    return this.add({ ...(await this.read(id)), debrief });
   }
 
   async giveUp(id: string): Promise<AttemptRecord> {
