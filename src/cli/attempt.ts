@@ -2,6 +2,8 @@ import path from 'node:path';
 import { AttemptStore } from '#core/attempt/attemptStore.ts';
 import { Attempts } from '#core/attempt/attempts.ts';
 import { runRecorded } from '#core/attempt/recordTerminal.ts';
+import { unsealGrades } from '#core/attempt/sealedGrades.ts';
+import { isOver } from '#core/attempt/states.ts';
 import { connectEngine } from '#core/container/connect.ts';
 import { loadTask } from '#core/task/load.ts';
 import { devcontainerCommand, probeCommand } from './attemptAttach.ts';
@@ -113,6 +115,8 @@ async function list(args: string[], context: AttemptCommandContext): Promise<num
 async function show(args: string[], context: AttemptCommandContext): Promise<number> {
   const { values, positionals } = parseCommand(args, { json: { type: 'boolean' } });
   const record = await context.store.read(oneId(positionals));
+  // A crash may have come between its end and this.
+  if (isOver(record.state)) await unsealGrades(context.store.dirOf(record.id));
   context.stdout(
     values.json
       ? `${JSON.stringify(record, null, 2)}\n`

@@ -25,7 +25,8 @@ export const usage = `e2e-swe: build and judge whole repositories from a spec
       Run a command in the workspace; its exit code is the result. -i passes standard input on.
   e2e-swe attempt grade ID [--snapshot SNAPSHOT] [--keep-working] [--hardened] [--json] [--live] [--allow-host-env]
       Freeze the workspace while it is graded as above; with --keep-working, only while its submission is taken.
-      With --snapshot it is graded as it was then.
+      With --snapshot it is graded as it was then. A measured attempt shows no more than its tier, and no --live below
+      "full", until it is over.
   e2e-swe attempt snapshots ID [--verify] [--json] | snapshot ID
       List the snapshots of the workspace (--verify reads them all; exit code 1 damaged); take one, and print its id.
   e2e-swe attempt diff ID A B [--json]

@@ -26,6 +26,7 @@ import type { Recorder } from './recorder.ts';
 import { Recorders } from './recorders.ts';
 import { recordSession } from './recordSession.ts';
 import { type ResetKind, resetAttempt } from './resetAttempt.ts';
+import { unsealGrades } from './sealedGrades.ts';
 import { snapshotAttempt } from './snapshots.ts';
 import { startAttempt } from './startAttempt.ts';
 import { requireWorkable } from './states.ts';
@@ -240,8 +241,7 @@ export class Attempts {
   disqualify(id: string, reason: string): Promise<AttemptRecord> {
     return this.#recorded(id, async () => {
       const over = await this.#context.store.move(id, 'disqualified', { reason });
-      await this.#stop(id);
-      await endPause(this.#context, id, true);
+      await this.#ended(id);
       return over;
     });
   }
@@ -257,8 +257,7 @@ export class Attempts {
       const record = await this.#context.store.read(id);
       if (record.state !== 'paused') requireWorkable(record);
       const over = await this.#context.store.move(id, 'gave-up');
-      await this.#stop(id);
-      await endPause(this.#context, id, true);
+      await this.#ended(id);
       return over;
     });
   }
@@ -307,13 +306,15 @@ export class Attempts {
     });
   }
 
-  /** What is over needs no engine to be over. */
-  async #stop(id: string): Promise<void> {
+  /** Its grades are shown whole. What is over needs no engine to be over. */
+  async #ended(id: string): Promise<void> {
+    await unsealGrades(this.#context.store.dirOf(id));
     try {
       await (await findWorkspaceContainer(await this.#connect(), id))?.kill();
     } catch (error) {
       this.#context.log.warn(`The container of ${id} could not be stopped: ${errorMessage(error)}`);
     }
+    await endPause(this.#context, id, true);
   }
 
   #connect(): Promise<ContainerEngine> {
