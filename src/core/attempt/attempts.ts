@@ -20,6 +20,7 @@ import { gradeAttempt } from './gradeAttempt.ts';
 import { gradeSnapshot } from './gradeSnapshot.ts';
 import { ensureWorkspace, openAttempt } from './openAttempt.ts';
 import { listOrphans, removeOrphan } from './orphans.ts';
+import { attemptsAt, type OutsideReveal, revealOutside } from './outsideReveals.ts';
 import { defaultPauseReason, endPause, pauseAttempt, resumeAttempt } from './pauseAttempt.ts';
 import type { AttemptDebrief } from './protocol.ts';
 import type { Recorder } from './recorder.ts';
@@ -180,6 +181,16 @@ export class Attempts {
    */
   submit(id: string, signal: AbortSignal, options: AttemptGradeOptions = {}): AsyncGenerator<GradeEvent> {
     return eventsOf((emit, stop) => gradeAttempt(this.#context, id, true, options, emit, stop), signal);
+  }
+
+  /** The attempts that have not ended at the task as it is now, or was when it was graded. */
+  underWayAt(taskDir: string, gradedDigest?: string): Promise<readonly AttemptRecord[]> {
+    return attemptsAt(this.#context.store, taskDir, gradedDigest);
+  }
+
+  /** Into the records of attempts that have not ended: that hidden tests of their task are shown, elsewhere than there. */
+  async revealed(attempts: readonly Pick<AttemptRecord, 'id'>[], reveal: OutsideReveal): Promise<void> {
+    await revealOutside(this.#context, attempts, reveal);
   }
 
   /** The snapshots of an attempt, whoever works in it: for looking at, with `SnapshotView`, and for comparing. */

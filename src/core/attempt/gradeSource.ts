@@ -6,6 +6,7 @@ import { gradeTask } from '#core/grading/grade.ts';
 import type { AttemptSource, GradeEvent, GradeResult } from '#core/grading/types.ts';
 import type { Task } from '#core/task/types.ts';
 import type { AttemptContext } from './context.ts';
+import { attemptsAt, revealOutside } from './outsideReveals.ts';
 import { type Tier, tierOf } from './protocol.ts';
 import type { RecordEvent } from './recordEvents.ts';
 import { reduceGrade } from './reduceGrade.ts';
@@ -43,8 +44,10 @@ export async function gradeSource(
     await keep({ grades: [...grades, gradeOf(shown, how)] });
     const isEnded = isOver((await store.read(source.id)).state);
     if (tier !== 'full' && isEnded) await unsealGrades(store.dirOf(source.id));
+    const shownTier = isEnded ? 'full' : tier;
     const all = { ...result, dir };
-    context.recorders.append(source.id, gradedEvent(all, how.official, isEnded ? 'full' : tier));
+    context.recorders.append(source.id, gradedEvent(all, how.official, shownTier));
+    await tellOthers(context, task, source.id, shownTier);
     return isEnded ? all : shown;
   };
   if (tier === 'full')
@@ -60,6 +63,12 @@ export async function gradeSource(
       throw withoutWords(error);
     });
   }
+}
+
+/** Whoever builds at the same task may be the same person: another attempt is no way to see more unnoticed. */
+async function tellOthers(context: AttemptContext, task: Task, id: string, tier: Tier): Promise<void> {
+  const others = (await attemptsAt(context.store, task.dir)).filter((other) => other.id !== id);
+  await revealOutside(context, others, { what: 'attempt-grade', of: id, tier });
 }
 
 async function follow(

@@ -85,7 +85,10 @@ async function gradeAs(
   const context = {
     ...{ store, hostEnv: {}, connect: async () => new FakeEngine(options) },
     log: { trace: say, debug: say, info: say, warn: say, error: say },
-    recorders: { append: (_: string, event: RecordEvent) => void recorded.push(event) },
+    recorders: {
+      append: (_: string, event: RecordEvent) => void recorded.push(event),
+      peek: () => undefined,
+    },
   } as unknown as AttemptContext;
   const source: AttemptSource = { kind: 'attempt', id: made.id, path: file, skipped: [], marks: [] };
   let result: GradeResult | undefined;
@@ -209,6 +212,18 @@ test('an attempt that ended in a crash shows its grades when it is debriefed', a
   const debrief = { ...{ difficulty: 1, estimateMinutes: 2 }, approach: '', deadEnds: '', ambiguities: '' };
   await attempts.debrief(id, { ...debrief, aiUse: '' });
   expect((await readGrade(result.dir)).tests).toHaveLength(2);
+});
+
+test('a grade of another attempt at the task is told to one that is under way', async () => {
+  const { store } = used;
+  const measured = record({ state: 'ready', task: { name: task.name, path: task.dir, digest: 'sha256:0' } });
+  await store.create(measured);
+  const { id, attempts } = await gradeAs({ tier: 'names' });
+  await attempts.note(measured.id, 'so its record is opened');
+  const lines = (await filesOf(measured.id)).get('record.jsonl')?.trim().split('\n') ?? [];
+  expect(
+    lines.map((line) => JSON.parse(line)).filter(({ kind }) => kind === 'revealed-outside'),
+  ).toMatchObject([{ what: 'attempt-grade', of: id, tier: 'names' }]);
 });
 
 test.each(['grade', 'gradeSnapshot'] as const)('no interim grading: %s is refused at once', async (what) => {
