@@ -25,6 +25,12 @@ export async function sealedDirOf(gradeDir: string): Promise<string> {
   return path.join(sealed, path.basename(gradeDir));
 }
 
+/** Whether a folder of the store is, or is in, what an attempt has sealed. */
+export function isSealed(storeDir: string, dir: string): boolean {
+  const [attempts, , , folder] = path.relative(storeDir, dir).split(path.sep);
+  return attempts === 'attempts' && folder === sealedFolder;
+}
+
 /** Keeps what is shown of a sealed grade where its grade will be. */
 export async function keepReduced(result: GradeResult): Promise<void> {
   await mkdir(result.dir, { recursive: true, mode: 0o700 });

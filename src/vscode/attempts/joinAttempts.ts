@@ -67,6 +67,8 @@ function joinAttempts({ engine, storeDir, guardScript, log }: JoinAttemptsDeps):
     resume: async (id) => (await join()).attempts.resume(id),
     note: async (id, text) => (await join()).attempts.note(id, text),
     debrief: async (id, debrief) => (await join()).attempts.debrief(id, debrief),
+    underWayAt: async (dir, digest) => (await join()).attempts.underWayAt(dir, digest),
+    revealed: async (attempts, reveal) => (await join()).attempts.revealed(attempts, reveal),
     giveUp: async (id) => (await join()).attempts.giveUp(id),
     delete: async (id) => (await join()).attempts.delete(id),
     orphans: async () => (await join()).attempts.orphans(),
