@@ -2,6 +2,7 @@
 import { homedir } from 'node:os';
 import * as vscode from 'vscode';
 import { createAttempts } from '#vscode/attempts/joinAttempts.ts';
+import { RevealGate } from '#vscode/attempts/revealGate.ts';
 import { engineCommands } from '#vscode/commands/engineCommands.ts';
 import { openSettings } from '#vscode/commands/openSettings.ts';
 import { registerCommands } from '#vscode/commands/registerCommands.ts';
@@ -67,7 +68,8 @@ export function activate(context: vscode.ExtensionContext): TestApi | undefined 
   const kept = own(new KeptIndex(createKept(engine), channel));
   const queue = own(new GradeQueue());
   const attempts = own(createAttempts({ engine, storeDir, guardScript, log: channel }));
-  const tree = own(new TasksTree({ index, grades, queue, attempts, kept }));
+  const gate = new RevealGate(attempts.room);
+  const tree = own(new TasksTree({ index, grades, queue, attempts, kept, gate }));
   const view = own(createTasksView({ tree, index, engine, queue, kept, log: channel }));
   const tests: HiddenTests = own(new HiddenTests((...request) => rerun(...request)));
   own(index.onDidChange(() => tests.sync(index.tasks)));
@@ -75,7 +77,7 @@ export function activate(context: vscode.ExtensionContext): TestApi | undefined 
 
   const grading = {
     ...{ index, queue, grades, tests, notifier, reportError, showLog, log: channel },
-    ...{ attempts, kept, engine },
+    ...{ attempts, kept, gate, engine },
     grader: createGrader({ engine, storeDir, log: channel }),
     memory: context.workspaceState,
     revealTask: view.revealTask,
@@ -85,7 +87,7 @@ export function activate(context: vscode.ExtensionContext): TestApi | undefined 
   stop = () => Promise.all([queue.stop(), workspace.stop()]);
 
   own(registerTaskToml(channel));
-  own(registerReadonlyFiles(gradeScheme, readGradeDocument(storeDir)));
+  own(registerReadonlyFiles(gradeScheme, readGradeDocument(storeDir, gate)));
   own(
     registerCommands(
       {

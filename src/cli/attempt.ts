@@ -2,10 +2,13 @@ import path from 'node:path';
 import { AttemptStore } from '#core/attempt/attemptStore.ts';
 import { Attempts } from '#core/attempt/attempts.ts';
 import { runRecorded } from '#core/attempt/recordTerminal.ts';
+import { unsealGrades } from '#core/attempt/sealedGrades.ts';
+import { isOver } from '#core/attempt/states.ts';
 import { connectEngine } from '#core/container/connect.ts';
 import { loadTask } from '#core/task/load.ts';
 import { devcontainerCommand, probeCommand } from './attemptAttach.ts';
 import { clockCommand, disqualifyCommand, noteCommand, pauseCommand, resumeCommand } from './attemptClock.ts';
+import { debriefCommand, exampleCommand, protocolIn } from './attemptConditions.ts';
 import { type AttemptCommandContext, oneId, requireYes } from './attemptContext.ts';
 import { gradeAttemptCommand, submitAttemptCommand } from './attemptGrade.ts';
 import { orphansCommand } from './attemptOrphans.ts';
@@ -40,6 +43,8 @@ const commands: Readonly<
   note: noteCommand,
   clock: clockCommand,
   disqualify: disqualifyCommand,
+  debrief: debriefCommand,
+  example: exampleCommand,
   devcontainer: devcontainerCommand,
   probe: probeCommand,
   delete: remove,
@@ -67,13 +72,20 @@ export async function attemptCommand(args: string[], context: CliContext): Promi
 
 /** The id alone goes to stdout, for scripts. */
 async function start(args: string[], context: AttemptCommandContext): Promise<number> {
-  const { values, positionals } = parseCommand(args, { 'allow-host-env': { type: 'boolean' } });
+  const { values, positionals } = parseCommand(args, {
+    'allow-host-env': { type: 'boolean' },
+    protocol: { type: 'string' },
+  });
   const [name, ...others] = positionals;
   if (name === undefined || others.length > 0) throw new UsageError('Name one task folder.');
+  const protocol = values.protocol === undefined ? undefined : await protocolIn(values.protocol);
   const { task, problems } = await loadTask(taskFolder(name));
   if (!task)
     throw new UsageError(`"${name}" is not a valid task: ${problems[0]?.message ?? 'see "e2e-swe tasks"'}`);
-  const options = { allowHostEnv: () => Promise.resolve(values['allow-host-env'] ?? false) };
+  const options = {
+    allowHostEnv: () => Promise.resolve(values['allow-host-env'] ?? false),
+    protocol,
+  };
   for await (const event of context.attempts.start(task, options, context.signal)) {
     if (event.kind === 'phase') context.stderr(`${event.title}…\n`);
     else if (event.kind === 'progress') context.stderr(`  ${event.message}\n`);
@@ -103,6 +115,8 @@ async function list(args: string[], context: AttemptCommandContext): Promise<num
 async function show(args: string[], context: AttemptCommandContext): Promise<number> {
   const { values, positionals } = parseCommand(args, { json: { type: 'boolean' } });
   const record = await context.store.read(oneId(positionals));
+  // A crash may have come between its end and this.
+  if (isOver(record.state)) await unsealGrades(context.store.dirOf(record.id));
   context.stdout(
     values.json
       ? `${JSON.stringify(record, null, 2)}\n`

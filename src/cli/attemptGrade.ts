@@ -1,3 +1,4 @@
+import { requireInterimGrading, requireLiveOutput } from '#core/attempt/conditions.ts';
 import { type AttemptCommandContext, oneId, requireYes } from './attemptContext.ts';
 import { parseCommand, UsageError } from './context.ts';
 import { followGrade, printGrade } from './followGrade.ts';
@@ -17,6 +18,9 @@ export async function gradeAttemptCommand(args: string[], context: AttemptComman
     snapshot: { type: 'string' },
   });
   const id = oneId(positionals);
+  const record = await context.store.read(id);
+  requireInterimGrading(record);
+  if (values.live) requireLiveOutput(record);
   if (values.snapshot !== undefined) {
     if (values['keep-working'])
       throw new UsageError('A snapshot is graded beside the work: leave --keep-working out.');
@@ -33,6 +37,7 @@ export async function gradeAttemptCommand(args: string[], context: AttemptComman
 export async function submitAttemptCommand(args: string[], context: AttemptCommandContext): Promise<number> {
   const { values, positionals } = parseCommand(args, { ...options, yes: { type: 'boolean' } });
   const id = oneId(positionals);
+  if (values.live) requireLiveOutput(await context.store.read(id));
   await showWhatStays(id, context);
   requireYes(values.yes, `The attempt ${id} ends with its submission.`);
   const result = await followGrade(

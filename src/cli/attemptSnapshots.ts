@@ -56,6 +56,7 @@ export async function forkCommand(args: string[], context: AttemptCommandContext
     throw new UsageError('Name one attempt, and one of its snapshots: attempt fork ID [SNAPSHOT].');
   for await (const event of context.attempts.fork(id, snapshot, context.signal)) {
     if (event.kind === 'phase') context.stderr(`${event.title}…\n`);
+    else if (event.kind === 'progress') context.stderr(`  ${event.message}\n`);
     else if (event.kind === 'ready') {
       const { id: made, forkedFrom } = event.attempt;
       context.stderr(`${made} begins as ${id} was in ${forkedFrom?.snapshot}.\n`);

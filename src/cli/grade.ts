@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import path from 'node:path';
 import { AttemptStore } from '#core/attempt/attemptStore.ts';
 import { requireNoAttempt } from '#core/attempt/hiddenTests.ts';
+import { attemptsAt, leaveReveal, type OutsideReveal } from '#core/attempt/outsideReveals.ts';
 import { gradeEntry } from '#core/grading/gradeEntry.ts';
 import type { SubmissionSource } from '#core/grading/types.ts';
 import { contentDigest } from '#core/task/digest.ts';
@@ -30,6 +31,7 @@ export async function gradeCommand(args: string[], context: CliContext): Promise
   const entry = await loadTask(taskFolder(task));
   const log = stderrLog(context);
   if (values.keep && entry.task) await refuseWhileAttempted(entry.task, context);
+  if (entry.task) await tellAttempts(entry.task, { what: 'grade', of: source.kind, tier: 'full' }, context);
   const events = gradeEntry(
     entry,
     source,
@@ -52,6 +54,17 @@ export async function gradeCommand(args: string[], context: CliContext): Promise
 async function refuseWhileAttempted(task: Task, context: CliContext): Promise<void> {
   const records = await new AttemptStore(storeFolder(context.env)).list();
   requireNoAttempt(records, { name: task.name, path: task.dir, digest: await contentDigest(task.dir) });
+}
+
+/** What is about to be shown goes into the records of the attempts that have not ended at the task. */
+export async function tellAttempts(task: Task, reveal: OutsideReveal, context: CliContext): Promise<void> {
+  const store = new AttemptStore(storeFolder(context.env));
+  const attempts = await attemptsAt(store, task.dir);
+  await leaveReveal(store, attempts, reveal);
+  for (const { id } of attempts.filter(({ protocol }) => protocol))
+    context.stderr(
+      `The measured attempt ${id} at ${task.name} has not ended: that hidden tests are shown here is recorded in it.\n`,
+    );
 }
 
 export function sourceOf(values: {

@@ -17,7 +17,7 @@ import {
   UsageError,
 } from './context.ts';
 import { connectAndSweep, followGrade } from './followGrade.ts';
-import { sourceOf } from './grade.ts';
+import { sourceOf, tellAttempts } from './grade.ts';
 
 /** `e2e-swe harbor-check TASK (--workspace DIR|TAR | --solution | --empty) [--harbor CMD] [--public-network] [--json]` */
 export async function harborCheckCommand(args: string[], context: CliContext): Promise<number> {
@@ -41,6 +41,8 @@ export async function harborCheckCommand(args: string[], context: CliContext): P
     return exitCodes.notGraded;
   }
   const entry = await loadTask(taskFolder(name));
+  if (entry.task)
+    await tellAttempts(entry.task, { what: 'harbor-check', of: source.kind, tier: 'full' }, context);
   const ours = await grade(entry, source, {
     ...(values.out === undefined ? {} : { out: values.out }),
     allowHostEnv: values['allow-host-env'] ?? false,

@@ -1,6 +1,7 @@
 import type { GradeResult } from '#core/grading/types.ts';
 import { testLabel } from '#core/report/testLabel.ts';
 import { oneLine, stripAnsi } from '#core/report/text.ts';
+import type { Counts } from '#core/report/types.ts';
 
 /** A grade for a terminal: verdict first, then what failed, then where everything is. */
 export function renderGrade(result: GradeResult): string {
@@ -8,8 +9,9 @@ export function renderGrade(result: GradeResult): string {
   const total = counts.expected ?? counts.reported;
   const lines = [
     `${result.task.name}: ${verdict}${result.reason ? ` (${result.reason})` : ''}`,
-    `  ${counts.passed} of ${total} tests passed, reward ${result.reward ?? 'none'}`,
+    `  ${counts.passed} of ${total} tests passed${result.tier ? otherCounts(counts) : `, reward ${result.reward ?? 'none'}`}`,
   ];
+  if (result.tier) lines.push(`  The attempt is open: ${tierWords[result.tier]}.`);
   if (explanation) lines.push(`  ${explanation.text}`, `  ${explanation.nextStep}`);
   const failed = result.tests.filter(({ status }) => status !== 'passed');
   for (const test of failed.slice(0, maxListed)) {
@@ -30,3 +32,17 @@ export function renderGrade(result: GradeResult): string {
 }
 
 const maxListed = 20;
+
+const tierWords: Readonly<Record<NonNullable<GradeResult['tier']>, string>> = {
+  counts: 'no more than these numbers is shown before it is over',
+  names: 'no more than the names of the tests is shown before it is over',
+  messages: 'no more than the messages of the tests is shown before it is over',
+};
+
+/** ", 3 failed, 1 skipped": where the tests themselves do not say it. */
+function otherCounts({ failed, skipped, pending, other }: Counts): string {
+  return Object.entries({ failed, skipped, pending, other })
+    .filter(([, count]) => count > 0)
+    .map(([status, count]) => `, ${count} ${status}`)
+    .join('');
+}

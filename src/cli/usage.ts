@@ -14,15 +14,19 @@ export const usage = `e2e-swe: build and judge whole repositories from a spec
       --live            show the tests' output while they run
       --allow-host-env  let the task read the host variables that it names
 
-  e2e-swe attempt start TASK [--allow-host-env]
-      Make an offline workspace from the task's image and spec; prints the attempt's id.
+  e2e-swe attempt start TASK [--protocol FILE.json] [--allow-host-env]
+      Make an offline workspace from the task's image and spec; prints the attempt's id. With --protocol it is a
+      measured attempt, under the conditions in that file: among them what its grades show until it is over.
+  e2e-swe attempt example (protocol|debrief)
+      Print an example of the file that "start --protocol" or "debrief" reads.
   e2e-swe attempt list [--json] | show ID [--json]
       List the attempts; show where one stands, its history and its grades.
   e2e-swe attempt exec [-i] ID -- CMD…
       Run a command in the workspace; its exit code is the result. -i passes standard input on.
   e2e-swe attempt grade ID [--snapshot SNAPSHOT] [--keep-working] [--hardened] [--json] [--live] [--allow-host-env]
       Freeze the workspace while it is graded as above; with --keep-working, only while its submission is taken.
-      With --snapshot it is graded as it was then.
+      With --snapshot it is graded as it was then. A measured attempt shows no more than its tier, and no --live below
+      "full", until it is over.
   e2e-swe attempt snapshots ID [--verify] [--json] | snapshot ID
       List the snapshots of the workspace (--verify reads them all; exit code 1 damaged); take one, and print its id.
   e2e-swe attempt diff ID A B [--json]
@@ -48,6 +52,8 @@ export const usage = `e2e-swe: build and judge whole repositories from a spec
       Write a note into the record.
   e2e-swe attempt disqualify ID --reason TEXT --yes
       End it, or mark one that is over, as not counted; its files and grades stay.
+  e2e-swe attempt debrief ID (FILE.json|-)
+      Keep what its builder says once it is over: difficulty, estimate, approach, dead ends, ambiguities, use of AI.
   e2e-swe attempt give-up ID --yes | delete ID --yes
       End it without a submission; remove its container, files, submissions and grades.
   e2e-swe attempt orphans [ID…] [--remove] [--json]

@@ -285,7 +285,7 @@ test('the verifier log opens read-only, and only from inside the store', async (
   fake.picks = ['Reference solution'];
   await openGradeLog(world)('/c/alpha');
   expect(fake.opened).toEqual([`e2e-swe-grade:/alpha 1 verifier.log?${encodeURIComponent(world.dir)}`]);
-  const read = readGradeDocument(() => world.storeDir);
+  const read = readGradeDocument(() => world.storeDir, world.gate);
   const at = (dir: string) =>
     vscode.Uri.from({ scheme: 'e2e-swe-grade', path: '/x', query: encodeURIComponent(dir) });
   expect(String(await read(at(world.dir)))).toBe('all\nwell\n');

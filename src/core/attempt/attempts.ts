@@ -13,17 +13,21 @@ import { type AttemptClock, readAttemptClock } from './attemptClock.ts';
 import { AttemptLocks } from './attemptLocks.ts';
 import { AttemptSnapshots } from './attemptSnapshots.ts';
 import { type AttemptContext, type AttemptDeps, asUserErrors, eventsOf, taskOf } from './context.ts';
+import { debriefAttempt } from './debriefAttempt.ts';
 import { forkAttempt } from './forkAttempt.ts';
 import { Freezes } from './freezes.ts';
 import { gradeAttempt } from './gradeAttempt.ts';
 import { gradeSnapshot } from './gradeSnapshot.ts';
 import { ensureWorkspace, openAttempt } from './openAttempt.ts';
 import { listOrphans, removeOrphan } from './orphans.ts';
+import { attemptsAt, type OutsideReveal, revealOutside } from './outsideReveals.ts';
 import { defaultPauseReason, endPause, pauseAttempt, resumeAttempt } from './pauseAttempt.ts';
+import type { AttemptDebrief } from './protocol.ts';
 import type { Recorder } from './recorder.ts';
 import { Recorders } from './recorders.ts';
 import { recordSession } from './recordSession.ts';
 import { type ResetKind, resetAttempt } from './resetAttempt.ts';
+import { unsealGrades } from './sealedGrades.ts';
 import { snapshotAttempt } from './snapshots.ts';
 import { startAttempt } from './startAttempt.ts';
 import { requireWorkable } from './states.ts';
@@ -179,6 +183,16 @@ export class Attempts {
     return eventsOf((emit, stop) => gradeAttempt(this.#context, id, true, options, emit, stop), signal);
   }
 
+  /** The attempts that have not ended at the task as it is now, or was when it was graded. */
+  underWayAt(taskDir: string, gradedDigest?: string): Promise<readonly AttemptRecord[]> {
+    return attemptsAt(this.#context.store, taskDir, gradedDigest);
+  }
+
+  /** Into the records of attempts that have not ended: that hidden tests of their task are shown, elsewhere than there. */
+  async revealed(attempts: readonly Pick<AttemptRecord, 'id'>[], reveal: OutsideReveal): Promise<void> {
+    await revealOutside(this.#context, attempts, reveal);
+  }
+
   /** The snapshots of an attempt, whoever works in it: for looking at, with `SnapshotView`, and for comparing. */
   snapshots(id: string): SnapshotStore {
     return this.#context.snapshots.of(id);
@@ -238,10 +252,14 @@ export class Attempts {
   disqualify(id: string, reason: string): Promise<AttemptRecord> {
     return this.#recorded(id, async () => {
       const over = await this.#context.store.move(id, 'disqualified', { reason });
-      await this.#stop(id);
-      await endPause(this.#context, id, true);
+      await this.#ended(id);
       return over;
     });
+  }
+
+  /** What its builder says once it is over; given again, the last counts. Errors: `UserError` while it is not over. */
+  debrief(id: string, debrief: AttemptDebrief): Promise<AttemptRecord> {
+    return this.#recorded(id, (recorder) => debriefAttempt(this.#context, id, debrief, recorder));
   }
 
   /** Ends the attempt without a submission; its files stay until it is deleted. */
@@ -250,8 +268,7 @@ export class Attempts {
       const record = await this.#context.store.read(id);
       if (record.state !== 'paused') requireWorkable(record);
       const over = await this.#context.store.move(id, 'gave-up');
-      await this.#stop(id);
-      await endPause(this.#context, id, true);
+      await this.#ended(id);
       return over;
     });
   }
@@ -300,13 +317,15 @@ export class Attempts {
     });
   }
 
-  /** What is over needs no engine to be over. */
-  async #stop(id: string): Promise<void> {
+  /** Its grades are shown whole. What is over needs no engine to be over. */
+  async #ended(id: string): Promise<void> {
+    await unsealGrades(this.#context.store.dirOf(id));
     try {
       await (await findWorkspaceContainer(await this.#connect(), id))?.kill();
     } catch (error) {
       this.#context.log.warn(`The container of ${id} could not be stopped: ${errorMessage(error)}`);
     }
+    await endPause(this.#context, id, true);
   }
 
   #connect(): Promise<ContainerEngine> {

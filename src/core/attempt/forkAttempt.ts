@@ -5,6 +5,7 @@ import { makeAttemptId } from './attemptStore.ts';
 import type { AttemptContext } from './context.ts';
 import { makeWorkspace, type WorkspaceRecipe } from './makeWorkspace.ts';
 import { withImage } from './openAttempt.ts';
+import type { AttemptProtocol } from './protocol.ts';
 import { putSnapshot, requireRestorable, snapshotAttempt } from './snapshots.ts';
 import type { AttemptEvent, AttemptRecord } from './types.ts';
 
@@ -28,7 +29,10 @@ export async function forkAttempt(
   const engine = await context.connect();
   const record = newRecord(from, head);
   const recipe: WorkspaceRecipe = {
-    settle: (on) => withImage(context, on, record, signal),
+    settle(on) {
+      if (record.protocol) emit({ kind: 'progress', message: keptConditions(record.protocol, id) });
+      return withImage(context, on, record, signal);
+    },
     fill: (container) => putSnapshot(container, context.snapshots.of(id), head, { clear: true, signal }),
   };
   await makeWorkspace(context, engine, record, recipe, emit, signal);
@@ -56,10 +60,24 @@ async function pinned(
 function newRecord(from: AttemptRecord, head: SnapshotHead): AttemptRecord {
   const id = makeAttemptId();
   const createdAt = new Date().toISOString();
-  const { schemaVersion, task, workdir, image, roots, limits, budgetSec, env, allowedHostEnv, user } = from;
+  const {
+    schemaVersion,
+    task,
+    workdir,
+    image,
+    roots,
+    limits,
+    budgetSec,
+    env,
+    allowedHostEnv,
+    user,
+    protocol,
+  } = from;
   return {
     ...{ schemaVersion, task, workdir, image, roots, limits, budgetSec, env, allowedHostEnv },
     ...(user === undefined ? {} : { user }),
+    // A fork is no way to see more.
+    ...(protocol === undefined ? {} : { protocol }),
     id,
     state: 'preparing',
     mode: 'channel',
@@ -69,4 +87,9 @@ function newRecord(from: AttemptRecord, head: SnapshotHead): AttemptRecord {
     grades: [],
     forkedFrom: { attempt: from.id, snapshot: head.id },
   };
+}
+
+function keptConditions({ tier, interimGrading }: AttemptProtocol, from: string): string {
+  const shown = interimGrading ? `its grades show ${tier}` : 'it is not graded before it is submitted';
+  return `It is measured under the conditions of ${from}: ${shown}.`;
 }

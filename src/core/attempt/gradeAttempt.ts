@@ -1,20 +1,18 @@
-import { mkdir, readdir } from 'node:fs/promises';
-import path from 'node:path';
 import { errorMessage, throwIfCancelled, UserError } from '#core/base/errors.ts';
-import { gradeTask } from '#core/grading/grade.ts';
-import type { AttemptSource, GradeEvent, GradeResult } from '#core/grading/types.ts';
+import type { AttemptSource, GradeEvent } from '#core/grading/types.ts';
 import type { Mark } from '#core/report/types.ts';
 import type { ChannelTaker } from '#core/snapshot/takeFromChannel.ts';
 import { contentDigest } from '#core/task/digest.ts';
 import type { Task } from '#core/task/types.ts';
+import { requireInterimGrading } from './conditions.ts';
 import { type AttemptContext, taskOf } from './context.ts';
 import { GradeFreeze } from './gradeFreeze.ts';
+import { gradeSource } from './gradeSource.ts';
 import { ensureWorkspace } from './openAttempt.ts';
 import { endPause } from './pauseAttempt.ts';
-import type { RecordEvent } from './recordEvents.ts';
 import { mismatchMarks, takeSubmissionAndSnapshot } from './snapshots.ts';
 import { requireWorkable } from './states.ts';
-import type { AttemptGrade, AttemptGradeOptions, AttemptRecord, AttemptSubmission } from './types.ts';
+import type { AttemptGradeOptions, AttemptRecord, AttemptSubmission } from './types.ts';
 
 type Emit = (event: GradeEvent) => void;
 
@@ -34,6 +32,7 @@ export async function gradeAttempt(
   const release = await locks.require(id);
   try {
     const record = await store.read(id);
+    if (!official) requireInterimGrading(record);
     const task = await taskOf(record);
     const recorder = await context.recorders.open(id);
     if (official && (record.state === 'submitted' || record.state === 'timed-out')) {
@@ -160,68 +159,6 @@ async function gradeKept(
   await gradeSource(context, task, source, how, emit, signal, async (grade) => {
     await context.store.update(record.id, (old) => ({ ...old, ...grade }));
   });
-}
-
-/** The result is on disk, in the record too, before anybody sees it. */
-export async function gradeSource(
-  context: AttemptContext,
-  task: Task,
-  source: AttemptSource,
-  how: {
-    readonly official: boolean;
-    readonly snapshot: string | undefined;
-    readonly options: AttemptGradeOptions;
-  },
-  emit: Emit,
-  signal: AbortSignal,
-  keep: (change: { readonly grades: readonly AttemptGrade[] }) => Promise<void>,
-): Promise<void> {
-  const { store } = context;
-  const outDir = await nextGradeDir(store.dirOf(source.id));
-  const events = gradeTask(
-    task,
-    source,
-    { ...how.options, storeDir: store.storeDir, outDir },
-    { connect: context.connect, log: context.log, hostEnv: context.hostEnv },
-    signal,
-  );
-  for await (const event of events) {
-    if (event.kind === 'finished') {
-      const { grades } = await store.read(source.id);
-      await keep({ grades: [...grades, gradeOf(event.result, how.official, how.snapshot)] });
-      context.recorders.append(source.id, gradedEvent(event.result, how.official));
-    }
-    emit(event);
-  }
-}
-
-/** All is revealed: the builder sees names, messages and counts. */
-function gradedEvent({ dir, verdict, counts, evidence }: GradeResult, official: boolean): RecordEvent {
-  const submission = evidence.submission?.sha256;
-  return {
-    kind: 'graded',
-    official,
-    dir: path.basename(dir),
-    verdict,
-    ...(submission === undefined ? {} : { submission }),
-    revealed: { tier: 'full', passed: counts.passed, total: counts.reported },
-  };
-}
-
-function gradeOf(
-  { dir, verdict, finishedAt }: GradeResult,
-  official: boolean,
-  snapshot: string | undefined,
-): AttemptGrade {
-  return { dir, verdict, at: finishedAt, official, ...(snapshot === undefined ? {} : { snapshot }) };
-}
-
-/** `grades/1`, `grades/2`, …: one more than the last, also where that was cancelled. */
-async function nextGradeDir(dir: string): Promise<string> {
-  const folder = path.join(dir, 'grades');
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  const numbers = (await readdir(folder)).map(Number).filter(Number.isInteger);
-  return path.join(folder, String(Math.max(0, ...numbers) + 1));
 }
 
 export async function taskMarks(record: AttemptRecord, task: Task): Promise<Mark[]> {

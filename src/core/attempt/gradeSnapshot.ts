@@ -5,8 +5,10 @@ import { submissionFromEntries } from '#core/grading/submission.ts';
 import type { AttemptSource, GradeEvent } from '#core/grading/types.ts';
 import { restoreSnapshot } from '#core/snapshot/restore.ts';
 import { normaliseArtifacts } from '#core/task/artifacts.ts';
+import { requireInterimGrading } from './conditions.ts';
 import { type AttemptContext, taskOf } from './context.ts';
-import { gradeSource, taskMarks } from './gradeAttempt.ts';
+import { taskMarks } from './gradeAttempt.ts';
+import { gradeSource } from './gradeSource.ts';
 import { requireRestorable } from './snapshots.ts';
 import type { AttemptGradeOptions } from './types.ts';
 
@@ -23,6 +25,7 @@ export async function gradeSnapshot(
   const release = await locks.require(id);
   try {
     const record = await store.read(id);
+    requireInterimGrading(record);
     const task = await taskOf(record);
     emit({ kind: 'phase', phase: 'submission', title: 'Restoring the snapshot' });
     const head = await requireRestorable(snapshots.of(id), snapshotId, signal);

@@ -2,17 +2,24 @@ import { UserError } from '#core/base/errors.ts';
 import { isOver } from './states.ts';
 import type { AttemptRecord } from './types.ts';
 
-/** The attempt at the task, or at one of the same content, that has not ended: its builder must not see the tests. */
-export function attemptUnderWay(
+/** The attempts that have not ended: at the task, or at one of the same content; their builders must not see its tests. */
+export function attemptsUnderWay(
   records: readonly AttemptRecord[],
-  task: { readonly path: string; readonly digest?: string | undefined },
-): AttemptRecord | undefined {
-  return records.find(
+  task?: { readonly path: string; readonly digests: readonly (string | undefined)[] },
+): readonly AttemptRecord[] {
+  return records.filter(
     (record) =>
       !isOver(record.state) &&
       record.state !== 'lost' &&
-      (record.task.path === task.path || (task.digest !== undefined && record.task.digest === task.digest)),
+      (!task || record.task.path === task.path || task.digests.includes(record.task.digest)),
   );
+}
+
+export function attemptUnderWay(
+  records: readonly AttemptRecord[],
+  { path, digest }: { readonly path: string; readonly digest?: string | undefined },
+): AttemptRecord | undefined {
+  return attemptsUnderWay(records, { path, digests: [digest] })[0];
 }
 
 /** Errors: `UserError` while such an attempt is under way. */

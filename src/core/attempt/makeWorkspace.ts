@@ -31,6 +31,7 @@ export async function makeWorkspace(
   context.busy.add(record.id);
   try {
     emit({ kind: 'preparing', attempt: record });
+    await recordProtocol(context, record);
     emit(await prepare(context, engine, recipe, emit, signal));
   } catch (error) {
     await deleteWorkspace(engine, record.id).catch((failure: unknown) =>
@@ -66,6 +67,11 @@ async function prepare(
   await container.pause();
   throwIfCancelled(signal);
   return { kind: 'ready', attempt: await context.store.move(made.id, 'ready'), isolation, clamped };
+}
+
+/** The first line of the record of a measured attempt, whose lock the caller has. */
+async function recordProtocol({ recorders }: AttemptContext, { id, protocol }: AttemptRecord): Promise<void> {
+  if (protocol) (await recorders.open(id)).append({ kind: 'protocol', protocol });
 }
 
 /** Where Harbor's agents may leave artifacts (harbor.md §0). */

@@ -12,6 +12,7 @@ import { type AttemptContext, taskOf, workspaceSpec } from './context.ts';
 import { makeHarborFolders } from './makeWorkspace.ts';
 import { noticeWork } from './noticeWork.ts';
 import { endPause, holdPause, isTimeUp } from './pauseAttempt.ts';
+import { unsealGrades } from './sealedGrades.ts';
 import { isOver } from './states.ts';
 import type { AttemptRecord, OpenAttempt } from './types.ts';
 
@@ -48,6 +49,8 @@ export async function openAttempt(
     const record = await (isFirst ? submitInTime(context, await recover(context, id)) : store.read(id));
     requireMade(record);
     if (isFirst && !isOver(record.state)) await context.recorders.requireRoom();
+    // A crash may have come between its end and this.
+    if (isFirst && isOver(record.state)) await unsealGrades(store.dirOf(id));
     const mayWrite = isFirst && !isOver(record.state);
     const opened = await ensureWorkspace(context, engine, record, isFirst, signal);
     const { container, how } = opened;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { debriefSchema, protocolSchema, tierSchema } from './protocol.ts';
 
 /** Version of a line of record.jsonl; each line says its own, since several versions may have written one file. */
 export const recordVersion = 1;
@@ -137,6 +138,23 @@ export const recordEvent = z.discriminatedUnion('kind', [
     revealed: z.object({ tier: z.string(), passed: z.number().nullable(), total: z.number().nullable() }),
   }),
   z.object({ kind: z.literal('grade-failed'), official: z.boolean(), reason: z.string() }),
+  /** Other than by its own grades, the hidden tests of its task were shown through us. */
+  z.object({
+    kind: z.literal('revealed-outside'),
+    /** ISO 8601 UTC; the line is later where another process had the record. */
+    at: z.string(),
+    what: z.enum([
+      ...['grade', 'attempt-grade', 'stored-grade', 'verifier-log', 'grade-folder'],
+      ...['harbor-check', 'task-file'],
+    ] as const),
+    /** A source, an attempt, a grade's folder, a file. */
+    of: z.string(),
+    tier: tierSchema,
+  }),
+  /** Under which conditions it is measured; the first line after `opened`. */
+  z.object({ kind: z.literal('protocol'), protocol: protocolSchema }),
+  /** What its builder said once it was over; of several, the last counts. */
+  z.object({ kind: z.literal('debrief'), debrief: debriefSchema }),
 ]);
 
 export type RecordEvent = z.infer<typeof recordEvent>;

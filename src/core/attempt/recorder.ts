@@ -7,6 +7,7 @@ import { applyLine, type ClockState, clockAt } from './clock.ts';
 import { keepClock, readClock } from './clockCache.ts';
 import { type HostClock, hostClock, momentOf } from './hostClock.ts';
 import { takeUpGuardEvents } from './hostGuard.ts';
+import { takeUpReveals } from './outsideReveals.ts';
 import type { RecordEvent, RecordLine } from './recordEvents.ts';
 import { RecordLog, type RecordLogDeps } from './recordLog.ts';
 
@@ -27,6 +28,7 @@ export class Recorder implements Disposable {
   readonly #appended = new Emitter<RecordLine>();
   #log: RecordLog | undefined;
   #clock: ClockState;
+  #takingUp: Promise<void> = Promise.resolve();
   #lastMs = 0;
   #commands = 0;
   #terminals = 0;
@@ -52,6 +54,7 @@ export class Recorder implements Disposable {
       ...(reserveBytes === undefined ? {} : { reserveBytes }),
     });
     await recorder.takeUpGuard();
+    await recorder.takeUpReveals();
     return recorder;
   }
 
@@ -71,6 +74,19 @@ export class Recorder implements Disposable {
       for (const event of events) this.append(event);
       await this.flush();
     });
+  }
+
+  /** What was shown elsewhere meanwhile goes into the record. */
+  takeUpReveals(): Promise<void> {
+    this.#takingUp = this.#takingUp
+      .catch(() => undefined)
+      .then(() =>
+        takeUpReveals(this.#dir, async (events) => {
+          for (const event of events) this.append(event);
+          await this.flush();
+        }),
+      );
+    return this.#takingUp;
   }
 
   /** As it stands now. */
@@ -113,6 +129,8 @@ export class Recorder implements Disposable {
   }
 
   async close(): Promise<void> {
+    // What stays is taken up when it is opened next.
+    await this.takeUpReveals().catch(() => undefined);
     const place = await this.#log?.close();
     // A cache: without it, the record is read.
     if (place) await keepClock(this.#dir, recordFileOf(this.#dir), this.#clock, place).catch(() => undefined);

@@ -13,6 +13,7 @@ import { metadataWarning } from './attachedMode.ts';
 import { makeAttemptId } from './attemptStore.ts';
 import type { AttemptContext } from './context.ts';
 import { makeWorkspace, type WorkspaceRecipe } from './makeWorkspace.ts';
+import type { AttemptProtocol } from './protocol.ts';
 import type { AttemptEvent, AttemptRecord, StartOptions } from './types.ts';
 
 /** Makes the attempt, or leaves nothing of it. */
@@ -25,7 +26,7 @@ export async function startAttempt(
 ): Promise<void> {
   const allowedHostEnv = await askForHostEnv(task, options, context.hostEnv);
   const engine = await context.connect();
-  const record = newRecord(task, await contentDigest(task.dir), allowedHostEnv);
+  const record = newRecord(task, await contentDigest(task.dir), allowedHostEnv, options.protocol);
   const recipe: WorkspaceRecipe = {
     settle: (on) => settle(context, on, task, record, emit, signal),
     files: async ({ workdir }) =>
@@ -74,7 +75,12 @@ function isWholeRepository(task: Task, workdir: string): boolean {
   );
 }
 
-function newRecord(task: Task, digest: string, allowedHostEnv: readonly string[]): AttemptRecord {
+function newRecord(
+  task: Task,
+  digest: string,
+  allowedHostEnv: readonly string[],
+  protocol: AttemptProtocol | undefined,
+): AttemptRecord {
   const id = makeAttemptId();
   const { environment, agent } = task.config;
   const createdAt = new Date().toISOString();
@@ -97,6 +103,7 @@ function newRecord(task: Task, digest: string, allowedHostEnv: readonly string[]
     allowedHostEnv,
     history: [{ state: 'preparing', at: createdAt }],
     grades: [],
+    ...(protocol === undefined ? {} : { protocol }),
   };
 }
 

@@ -105,6 +105,8 @@ export interface AttemptSubmission {
 }
 
 export interface StartOptions {
+  /** The conditions of a measured attempt; without them it is practice. */
+  readonly protocol?: AttemptProtocol | undefined;
   /** Asked before a host variable goes into the container; without it none goes. */
   readonly allowHostEnv?: (names: readonly string[]) => Promise<boolean>;
 }

@@ -45,6 +45,8 @@ export type Cause = 'engine' | 'task' | 'submission' | 'unknown';
 /** Everything a finished grade says; what `grade --json` prints and `grade.json` holds. */
 export interface GradeResult {
   readonly schemaVersion: 1;
+  /** All that it shows while its attempt is open; absent where it shows all. */
+  readonly tier?: 'counts' | 'names' | 'messages';
   readonly task: { readonly name: string; readonly path: string; readonly digest: string };
   readonly verdict: Verdict;
   /** A `NotGradedReason` or an `UnresolvedReason`; absent when resolved. */

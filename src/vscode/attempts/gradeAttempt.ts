@@ -1,4 +1,6 @@
 import * as vscode from 'vscode';
+import { requireInterimGrading } from '#core/attempt/conditions.ts';
+import { tierOf } from '#core/attempt/protocol.ts';
 import { UserError } from '#core/base/errors.ts';
 import type { CommandHandler } from '#vscode/commands/commandIds.ts';
 import { type GradeAndTellDeps, gradeAndTell } from '#vscode/commands/gradeAndTell.ts';
@@ -22,8 +24,11 @@ export function gradeAttempt(deps: GradeAttemptDeps): CommandHandler {
     const id = requireWindowAttempt();
     const session = await deps.sessions.get(id);
     if (session.readOnly !== undefined) throw cannot('graded', session.readOnly);
+    requireInterimGrading(session.record);
     const { grading } = deps;
     const task = await deps.tasks.of(session.record);
+    // Of no tier, it would show what another attempt's hides.
+    if (tierOf(session.record) === 'full') await grading.gate.confirm({ ...task, except: id });
     await saveAll();
     const warning = willNotTravelSentence(await deps.room.willNotTravel(id), grading.log);
     if (warning !== undefined) grading.notifier.warn(warning, { title: 'Show log', run: grading.showLog });

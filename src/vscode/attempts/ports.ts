@@ -1,3 +1,5 @@
+import type { OutsideReveal } from '#core/attempt/outsideReveals.ts';
+import type { AttemptDebrief } from '#core/attempt/protocol.ts';
 import type {
   AttachedMode,
   AttemptBridges,
@@ -33,11 +35,17 @@ export interface AttemptRoom {
   keepWorking(id: string): Promise<void>;
   /** The final submission and its official grade: the attempt is over. */
   submit(id: string, signal: AbortSignal, options: AttemptGradeOptions): AsyncGenerator<GradeEvent>;
+  /** The attempts that have not ended at a task as it is on disk, or was when it was graded. */
+  underWayAt(taskDir: string, gradedDigest?: string): Promise<readonly AttemptRecord[]>;
+  /** Into their records: hidden tests of their task are shown elsewhere. */
+  revealed(attempts: readonly Pick<AttemptRecord, 'id'>[], reveal: OutsideReveal): Promise<void>;
   giveUp(id: string): Promise<AttemptRecord>;
   /** Stops the clock and freezes the workspace, also for later sessions. */
   pause(id: string, reason: string | undefined): Promise<AttemptRecord>;
   resume(id: string): Promise<AttemptRecord>;
   note(id: string, text: string): Promise<void>;
+  /** Of an attempt that is over. */
+  debrief(id: string, debrief: AttemptDebrief): Promise<AttemptRecord>;
   delete(id: string): Promise<void>;
   orphans(): Promise<readonly OrphanedWorkspace[]>;
   removeOrphan(name: string): Promise<void>;

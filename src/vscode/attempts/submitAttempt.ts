@@ -31,6 +31,7 @@ export function submitAttempt(deps: GradeAttemptDeps): CommandHandler {
       );
       if (answer !== 'Submit') throw new CancelledError();
     }
+    await deps.grading.gate.confirm({ ...task, except: id });
     const grader = attemptGrader(deps, id, true);
     deps.problems.clear();
     const locate = inlineResults({ ...deps, log: deps.grading.log }, id, task);

@@ -74,7 +74,9 @@ export function menuItems(
   const grading: MenuItem[] = [
     separator,
     { label: '$(tools) Try setup', command: 'e2eSwe.trySetup' },
-    { label: '$(play) Grade workspace', command: 'e2eSwe.gradeAttempt' },
+    ...(session.record.protocol?.interimGrading === false
+      ? []
+      : [{ label: '$(play) Grade workspace', command: 'e2eSwe.gradeAttempt' } as const]),
     { label: '$(verified) Submit…', command: 'e2eSwe.submitAttempt' },
     { label: '$(debug-pause) Pause…', command: 'e2eSwe.pauseAttempt' },
     { label: '$(comment) Add note…', command: 'e2eSwe.addNote' },

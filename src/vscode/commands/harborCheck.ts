@@ -7,9 +7,10 @@ import { elapsedProgress } from '#vscode/grading/elapsedProgress.ts';
 import type { Notifier } from '#vscode/notify.ts';
 import { harborCommandSetting } from '#vscode/settings/harborCommand.ts';
 import type { CommandHandler } from './commandIds.ts';
-import { type PickGradeDeps, pickGrade } from './pickGrade.ts';
+import { passStored, type StoredGradeDeps } from './passStored.ts';
+import { pickGrade } from './pickGrade.ts';
 
-export interface HarborCheckDeps extends PickGradeDeps {
+export interface HarborCheckDeps extends StoredGradeDeps {
   readonly engine: EngineStatus<ContainerEngine>;
   readonly notifier: Notifier;
   readonly log: vscode.LogOutputChannel;
@@ -29,8 +30,7 @@ export function harborCheck(deps: HarborCheckDeps): CommandHandler {
     const { task, summary } = await pickGrade(deps, argument, 'Compare with Harbor');
     const { checkWithHarbor } = await import('#core/corpus/harborCheck.ts');
     const { renderHarborCheck } = await import('#core/corpus/renderHarborCheck.ts');
-    const { readGrade } = await import('#core/grading/store.ts');
-    const ours = await readGrade(summary.dir);
+    const ours = await passStored(deps, { task, summary }, 'harbor-check');
     const options = {
       location: vscode.ProgressLocation.Notification,
       title: `Comparing ${task.name} with Harbor`,

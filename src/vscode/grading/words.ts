@@ -31,6 +31,17 @@ export function hasMissingTests({ verdict, counts }: Pick<GradeResult, 'verdict'
   return counts.notReported > 0 && (verdict !== 'not graded' || counts.reported > 0);
 }
 
+/** Why no more is to be seen of a grade whose attempt is open. */
+export function tierSentence({ tier }: Pick<GradeResult, 'tier'>): string | undefined {
+  return tier && `Only ${tierWords[tier]} shown until the attempt is over.`;
+}
+
+const tierWords: Readonly<Record<NonNullable<GradeResult['tier']>, string>> = {
+  counts: 'counts are',
+  names: 'the names of tests are',
+  messages: 'names and messages of tests are',
+};
+
 /** "1 test", "31 tests". */
 export function testCount(count: number): string {
   return `${count} ${count === 1 ? 'test' : 'tests'}`;

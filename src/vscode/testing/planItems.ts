@@ -2,7 +2,7 @@ import type * as vscode from 'vscode';
 import type { GradeResult } from '#core/grading/types.ts';
 import { testLabel } from '#core/report/testLabel.ts';
 import type { TestResult } from '#core/report/types.ts';
-import { hasMissingTests, sourceKindLabel, testCount } from '#vscode/grading/words.ts';
+import { hasMissingTests, sourceKindLabel, testCount, tierSentence } from '#vscode/grading/words.ts';
 import { oneLine, stripAnsi } from '#vscode/text.ts';
 import type { TestPlace } from './locateTests.ts';
 import { notReportedItemId, suiteItemId, testItemId } from './testIds.ts';
@@ -51,7 +51,8 @@ export function planItems(
   places: ReadonlyMap<string, TestPlace>,
   messagePlaces: ReadonlyMap<string, MessagePlace> = new Map(),
 ): PlannedItem {
-  const children = planSuites(taskId, result.tests, { places, messagePlaces });
+  const unsaid = tierSentence(result);
+  const children = planSuites(taskId, result.tests, { places, messagePlaces, unsaid });
   if (hasMissingTests(result)) children.push(planNotReported(taskId, result));
   return {
     id: taskId,
@@ -91,7 +92,8 @@ export function verdictText(result: GradeResult): string {
 
 function planNotReported(taskId: string, result: GradeResult): PlannedItem {
   const { notReported, expected, reported } = result.counts;
-  const text = `The task expects ${expected} hidden tests, the report has ${reported}. Open the verifier log to see why the others did not run.`;
+  const log = result.tier ? '' : ' Open the verifier log to see why the others did not run.';
+  const text = `The task expects ${expected} hidden tests, the report has ${reported}.${log}`;
   return {
     id: notReportedItemId(taskId),
     label: `${testCount(notReported)} not reported`,
@@ -105,6 +107,8 @@ function planNotReported(taskId: string, result: GradeResult): PlannedItem {
 interface Places {
   readonly places: ReadonlyMap<string, TestPlace>;
   readonly messagePlaces: ReadonlyMap<string, MessagePlace>;
+  /** Why a test has no message, where its report may have one. */
+  readonly unsaid: string | undefined;
 }
 
 interface SuiteDraft {
@@ -148,7 +152,7 @@ function planTest(
   taskId: string,
   test: TestResult,
   index: number,
-  { places, messagePlaces }: Places,
+  { places, messagePlaces, unsaid }: Places,
 ): PlannedItem {
   const order = String(index).padStart(orderDigits, '0');
   const place = places.get(test.id);
@@ -157,12 +161,16 @@ function planTest(
     label: `${oneLine(testLabel(test))}${test.flaky ? ' (flaky)' : ''}`,
     sortText: `${test.status === 'passed' ? '1' : '0'} ${order}`,
     ...(place ? { place } : {}),
-    outcome: planOutcome(test, messagePlaces.get(test.id)),
+    outcome: planOutcome(test, messagePlaces.get(test.id), unsaid),
     children: [],
   };
 }
 
-function planOutcome(test: TestResult, at: MessagePlace | undefined): PlannedOutcome {
+function planOutcome(
+  test: TestResult,
+  at: MessagePlace | undefined,
+  unsaid: string | undefined,
+): PlannedOutcome {
   const duration = test.durationMs === undefined ? {} : { durationMs: test.durationMs };
   switch (test.status) {
     case 'passed':
@@ -171,18 +179,23 @@ function planOutcome(test: TestResult, at: MessagePlace | undefined): PlannedOut
     case 'pending':
       return { state: 'skipped' };
     case 'failed':
-      return { state: 'failed', message: planMessage(test, at), ...duration };
+      return { state: 'failed', message: planMessage(test, at, unsaid), ...duration };
     case 'other':
-      return { state: 'errored', message: planMessage(test, at), ...duration };
+      return { state: 'errored', message: planMessage(test, at, unsaid), ...duration };
   }
 }
 
-function planMessage(test: TestResult, at: MessagePlace | undefined): PlannedMessage {
+function planMessage(
+  test: TestResult,
+  at: MessagePlace | undefined,
+  unsaid: string | undefined,
+): PlannedMessage {
   const message = stripAnsi(test.message ?? '').trim();
   const trace = stripAnsi(test.trace ?? '').trim();
   const parts = trace.includes(message) ? [trace] : [message, trace];
   const text =
     parts.filter((part) => part !== '').join('\n\n') ||
+    unsaid ||
     `The report gives no message (status "${test.status}").`;
   return {
     text: text.length > messageLimit ? `${text.slice(0, messageLimit)}\n… (cut)` : text,

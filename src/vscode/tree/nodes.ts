@@ -45,6 +45,8 @@ export interface ProblemNode {
   readonly id: string;
   readonly parent: TaskNode | WarningsNode;
   readonly problem: TaskProblem;
+  /** Why its file is not opened from here. */
+  readonly closed?: string;
 }
 
 /** A grade that waits or runs. */

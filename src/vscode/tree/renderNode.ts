@@ -113,27 +113,28 @@ function renderWarnings({ problems }: WarningsNode): vscode.TreeItem {
 }
 
 function renderProblem(node: ProblemNode): vscode.TreeItem {
-  const { problem } = node;
+  const { problem, closed } = node;
   const item = new vscode.TreeItem(problem.message, None);
   const error = problem.severity === 'error';
   item.iconPath = new vscode.ThemeIcon(
     error ? 'error' : 'warning',
     new vscode.ThemeColor(error ? 'problemsErrorIcon.foreground' : 'problemsWarningIcon.foreground'),
   );
-  item.tooltip = problem.message;
+  item.tooltip = [problem.message, closed].filter(Boolean).join('\n');
   item.contextValue = 'problem';
   if (problem.file !== undefined) {
     const line = problem.line ?? 1;
     const start = new vscode.Position(line - 1, (problem.column ?? 1) - 1);
     item.description = problem.line === undefined ? problem.file : `${problem.file}:${line}`;
-    item.command = {
-      command: 'vscode.open',
-      title: 'Open the file',
-      arguments: [
-        vscode.Uri.file(path.join(entryOf(node)?.path ?? '', problem.file)),
-        { selection: new vscode.Range(start, start) } satisfies vscode.TextDocumentShowOptions,
-      ],
-    };
+    if (closed === undefined)
+      item.command = {
+        command: 'vscode.open',
+        title: 'Open the file',
+        arguments: [
+          vscode.Uri.file(path.join(entryOf(node)?.path ?? '', problem.file)),
+          { selection: new vscode.Range(start, start) } satisfies vscode.TextDocumentShowOptions,
+        ],
+      };
   }
   return item;
 }

@@ -3,19 +3,21 @@ import { type Disposable, DisposableStore } from '#core/base/disposable.ts';
 import { errorMessage } from '#core/base/errors.ts';
 import type { Task, TaskEntry, TaskProblem } from '#core/task/types.ts';
 import type { AttemptIndex } from '#vscode/attempts/attemptIndex.ts';
+import type { RevealGate } from '#vscode/attempts/revealGate.ts';
 import type { Corpus, TaskIndex } from '#vscode/corpora/taskIndex.ts';
 import type { GradeIndex } from '#vscode/grades/gradeIndex.ts';
 import type { KeptIndex } from '#vscode/grades/keptIndex.ts';
 import type { GradeQueue } from '#vscode/grading/gradeQueue.ts';
 import { gradeRows, testRows } from './gradeRows.ts';
-import type {
-  CorpusNode,
-  GradeNode,
-  NoteNode,
-  ProblemNode,
-  TaskNode,
-  TreeNode,
-  WarningsNode,
+import {
+  type CorpusNode,
+  entryOf,
+  type GradeNode,
+  type NoteNode,
+  type ProblemNode,
+  type TaskNode,
+  type TreeNode,
+  type WarningsNode,
 } from './nodes.ts';
 import { renderNode } from './renderNode.ts';
 
@@ -25,6 +27,7 @@ export interface TasksTreeDeps {
   readonly queue: GradeQueue;
   readonly attempts: AttemptIndex;
   readonly kept: Pick<KeptIndex, 'has' | 'onDidChange'>;
+  readonly gate: Pick<RevealGate, 'closedBecause'>;
 }
 
 /** The Tasks view: corpus, task, grades, suites, tests. Reads each level when it is opened. */
@@ -86,7 +89,7 @@ export class TasksTree implements vscode.TreeDataProvider<TreeNode>, Disposable 
       case 'task':
         return this.#taskRows(node);
       case 'warnings':
-        return problemRows(node, node.problems);
+        return this.#problemRows(node, node.problems);
       case 'grade':
         return this.#gradeRows(node);
       case 'suite':
@@ -111,7 +114,7 @@ export class TasksTree implements vscode.TreeDataProvider<TreeNode>, Disposable 
 
   async #taskRows(node: TaskNode): Promise<TreeNode[]> {
     const { problems, task } = node.entry;
-    const rows: TreeNode[] = problemRows(
+    const rows: TreeNode[] = await this.#problemRows(
       node,
       problems.filter((problem) => problem.severity === 'error'),
     );
@@ -133,9 +136,29 @@ export class TasksTree implements vscode.TreeDataProvider<TreeNode>, Disposable 
     return [...rows, ...folded];
   }
 
+  /** What lies in the task's tests or solution is not opened from here while an attempt at it is measured. */
+  async #problemRows(
+    node: TaskNode | WarningsNode,
+    problems: readonly TaskProblem[],
+  ): Promise<ProblemNode[]> {
+    const { task } = entryOf(node) ?? {};
+    const isHidden = ({ file }: TaskProblem): boolean => /^(tests|solution)\//.test(file ?? '');
+    const closed = task && problems.some(isHidden) ? await this.#deps.gate.closedBecause(task) : undefined;
+    return problems.map((problem, index) => ({
+      kind: 'problem',
+      id: `${node.id}#problem-${index}`,
+      parent: node,
+      problem,
+      ...(closed !== undefined && isHidden(problem) ? { closed } : {}),
+    }));
+  }
+
   async #gradeRows(node: GradeNode): Promise<TreeNode[]> {
     try {
-      return gradeRows(node, await this.#deps.grades.read(node.summary.dir));
+      const result = await this.#deps.grades.read(node.summary.dir);
+      const graded = { ...node.task, gradedDigest: result.task.digest };
+      const closed = await this.#deps.gate.closedBecause(graded, node.summary.dir);
+      return closed === undefined ? gradeRows(node, result) : [closedRow(node, closed)];
     } catch (error) {
       const text = `The grade cannot be read: ${errorMessage(error)}`;
       return [{ kind: 'note', id: `${node.id}#unreadable`, parent: node, severity: 'error', text }];
@@ -147,6 +170,12 @@ export class TasksTree implements vscode.TreeDataProvider<TreeNode>, Disposable 
   }
 }
 
+/** Rows show themselves; the command asks first. */
+function closedRow(parent: GradeNode, text: string): NoteNode {
+  const detail = '“Show grade in Testing view” asks first.';
+  return { kind: 'note', id: `${parent.id}#closed`, parent, severity: 'info', text, detail };
+}
+
 function emptyCorpusNote(parent: CorpusNode, corpus: Corpus): NoteNode {
   return {
     kind: 'note',
@@ -155,13 +184,4 @@ function emptyCorpusNote(parent: CorpusNode, corpus: Corpus): NoteNode {
     severity: corpus.failure === undefined ? 'info' : 'error',
     text: corpus.failure ?? 'No task folders here: a task has a task.toml file.',
   };
-}
-
-function problemRows(parent: TaskNode | WarningsNode, problems: readonly TaskProblem[]): ProblemNode[] {
-  return problems.map((problem, index) => ({
-    kind: 'problem',
-    id: `${parent.id}#problem-${index}`,
-    parent,
-    problem,
-  }));
 }

@@ -1,5 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { FreezeReason } from '#core/attempt/freezes.ts';
+import { attemptsUnderWay } from '#core/attempt/hiddenTests.ts';
+import type { OutsideReveal } from '#core/attempt/outsideReveals.ts';
+import type { AttemptDebrief } from '#core/attempt/protocol.ts';
 import type { Recorder } from '#core/attempt/recorder.ts';
 import type {
   AttachedMode,
@@ -189,6 +192,18 @@ export class FakeRoom implements AttemptRoom {
 
   async note(id: string, text: string): Promise<void> {
     this.calls.push(`note ${id}: ${text}`);
+  }
+
+  async debrief(id: string, debrief: AttemptDebrief): Promise<AttemptRecord> {
+    return this.add({ ...(await this.read(id)), debrief });
+  }
+
+  async underWayAt(taskDir: string): Promise<readonly AttemptRecord[]> {
+    return attemptsUnderWay([...this.records.values()], { path: taskDir, digests: [] });
+  }
+
+  async revealed(attempts: readonly Pick<AttemptRecord, 'id'>[], reveal: OutsideReveal): Promise<void> {
+    for (const { id } of attempts) this.calls.push(`revealed ${id}: ${reveal.what} of ${reveal.of}`);
   }
 
   async giveUp(id: string): Promise<AttemptRecord> {

@@ -3,6 +3,7 @@ import type { Log } from '#core/base/log.ts';
 import type { GradeResult, SubmissionSource } from '#core/grading/types.ts';
 import type { Task, TaskEntry } from '#core/task/types.ts';
 import { AttemptIndex } from '#vscode/attempts/attemptIndex.ts';
+import { RevealGate } from '#vscode/attempts/revealGate.ts';
 import { createErrorReporter } from '#vscode/commands/reportError.ts';
 import { TaskIndex } from '#vscode/corpora/taskIndex.ts';
 import { GradeIndex } from '#vscode/grades/gradeIndex.ts';
@@ -64,7 +65,10 @@ export async function makeWorld(entries: readonly TaskEntry[], grader: Grader) {
   };
   const revealed: string[] = [];
   const remembered = new Map<string, unknown>();
+  const room = new FakeRoom();
+  const gate = new RevealGate(room);
   const deps = {
+    gate,
     ...{ index, grades, queue, tests, notifier, showLog, reportError, log },
     grader: storing,
     revealTask: async (dir: string): Promise<void> => {
@@ -78,10 +82,9 @@ export async function makeWorld(entries: readonly TaskEntry[], grader: Grader) {
     },
   } satisfies GradeAgainDeps;
   const rerun = gradeAgain(deps);
-  const room = new FakeRoom();
   const attempts = new AttemptIndex(room, log);
   const kept = new KeptIndex(containers, log);
-  const tree = new TasksTree({ index, grades, queue, attempts, kept });
+  const tree = new TasksTree({ index, grades, queue, attempts, kept, gate });
   index.onDidChange(() => tests.sync(index.tasks));
   await index.refresh();
   return {
