@@ -134,7 +134,9 @@ test('a window cannot attach without Dev Containers: what to install, a link to 
   await workbench.notification(/The link was copied/).waitFor();
   const link = (await workbench.page.evaluate('navigator.clipboard.readText()')) as string;
   const [, hex = ''] = /^vscode-remote:\/\/attached-container\+([0-9a-f]+)\/app$/.exec(link) ?? [];
-  expect(Buffer.from(hex, 'hex').toString()).toMatch(/^\{"containerName":"\/e2e-swe-workspace-[a-z0-9]+"\}$/);
+  expect(Buffer.from(hex, 'hex').toString()).toMatch(
+    /^\{"containerName":"\/e2e-swe-workspace-tidequery-[a-z0-9]+"\}$/,
+  );
   await clearNotifications(workbench);
   // VS Code shows at most three toasts in 800 ms; a fourth goes to the notification center unseen.
   await workbench.page.waitForTimeout(1_000);

@@ -352,7 +352,7 @@ test(
   'a workspace that was removed behind its back is lost, and what can be done is said',
   async () => {
     workbench = await start();
-    const [, id = ''] = (await workbench.page.title()).match(/\b([a-z0-9]{8,})\b/) ?? [];
+    const [, id = ''] = (await workbench.page.title()).match(/\b([a-z0-9-]+-[a-z0-9]{11})\b/) ?? [];
     expect(id).not.toBe('');
     removeWorkspace(`e2e-swe-workspace-${id}`);
     // Nobody asks for a file: it is noticed all the same.

@@ -54,7 +54,7 @@ async function pinned(
 }
 
 function newRecord(from: AttemptRecord, head: SnapshotHead): AttemptRecord {
-  const id = makeAttemptId();
+  const id = makeAttemptId(from.task.name);
   const createdAt = new Date().toISOString();
   const { schemaVersion, task, workdir, image, roots, limits, budgetSec, env, allowedHostEnv, user } = from;
   return {

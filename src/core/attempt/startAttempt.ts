@@ -75,7 +75,7 @@ function isWholeRepository(task: Task, workdir: string): boolean {
 }
 
 function newRecord(task: Task, digest: string, allowedHostEnv: readonly string[]): AttemptRecord {
-  const id = makeAttemptId();
+  const id = makeAttemptId(task.name);
   const { environment, agent } = task.config;
   const createdAt = new Date().toISOString();
   const limit = (value: number | null): number | null => (value !== null && value > 0 ? value : null);
