@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { errorMessage } from '#core/base/errors.ts';
 import type { Log } from '#core/base/log.ts';
+import { withoutLinks } from './text.ts';
 
 /** A button of a notification. */
 export interface NextAction {
@@ -38,7 +39,7 @@ export function createNotifier(log: Log): Notifier {
     history.push({ severity, message, actions: actions.map((action) => action.title) });
     if (history.length > historyLimit) history.shift();
     try {
-      const picked = await open(message, ...actions.map((action) => action.title));
+      const picked = await open(withoutLinks(message), ...actions.map((action) => action.title));
       await actions.find((action) => action.title === picked)?.run();
     } catch (error) {
       log.error(`The action of a notification failed: ${errorMessage(error)}`);

@@ -20,6 +20,19 @@ export function oneLine(text: string, whenEmpty = '(no name)'): string {
   return line.length > labelLimit ? `${line.slice(0, labelLimit)}…` : line;
 }
 
+/**
+ * For a notification, where VS Code makes a link of `[text](command:…)` and runs it at a click: names of files, text of
+ * reports and of engines may hold one. An invisible joiner between the two brackets keeps it text.
+ */
+export function withoutLinks(text: string): string {
+  return text.replaceAll('](', ']\u2060(');
+}
+
+/** A word of ours among a terminal's output: italic, since a dim text is hard to read in light and contrast themes. */
+export function aside(text: string): string {
+  return `\u001b[3m${text}\u001b[0m`;
+}
+
 /** Turns line ends into the `\r\n` that a terminal wants, also where a pair falls on two chunks. */
 export function createCrlf(): (chunk: string) => string {
   let lastWasReturn = false;

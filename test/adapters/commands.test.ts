@@ -85,6 +85,15 @@ test('the button of a notification does what it says', async () => {
   expect(fake.opened).toEqual(['log']);
 });
 
+test('a link in what a notification tells stays text', async () => {
+  const world = await oneTask();
+  world.notifier.warn('Changed: /opt/[free lunch](command:workbench.action.quit).');
+  expect(fake.messages.at(-1)).toBe(
+    'warning: Changed: /opt/[free lunch]\u2060(command:workbench.action.quit).',
+  );
+  expect(fake.messages.at(-1)).not.toMatch(/\[[^\]]+\]\(/);
+});
+
 test('a task is taken from a row, a test, a path or a choice', async () => {
   const world = await makeWorld([makeEntry('/c/alpha'), makeEntry('/c/beta')], graderOf());
   const [corpus] = await world.tree.getChildren();

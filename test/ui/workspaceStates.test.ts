@@ -74,22 +74,6 @@ function removeWorkspace(name: string): void {
   engine('volume', 'rm', '-f', name);
 }
 
-/** As it looks in a narrow window, and in three themes. */
-async function shoot(name: string, window = workbench): Promise<void> {
-  const { page } = window;
-  const size = page.viewportSize() ?? { width: 1400, height: 900 };
-  await window.screenshot(`${name}-dark`);
-  await page.setViewportSize({ width: 480, height: 900 });
-  await page.waitForTimeout(700);
-  await window.screenshot(`${name}-narrow`);
-  await page.setViewportSize(size);
-  for (const theme of ['Light Modern', 'Dark High Contrast']) {
-    await useTheme(window, theme);
-    await window.screenshot(`${name}-${theme === 'Light Modern' ? 'light' : 'contrast'}`);
-  }
-  await useTheme(window, 'Dark Modern');
-}
-
 const status = (text: string | RegExp, window = workbench) =>
   window.page.locator('.statusbar-item', { hasText: text });
 const terminal = (window = workbench) => window.page.locator('.terminal-wrapper.active .xterm-rows');
@@ -145,7 +129,7 @@ test(
     await problems.filter({ hasText: 'totals add up' }).dblclick();
     await page.locator('.tab.active', { hasText: 'total.py' }).waitFor();
     await page.locator('.squiggly-error').first().waitFor();
-    await shoot('inline-problems');
+    await workbench.shoot('inline-problems');
     await workbench.runCommand('Testing: Focus on Test Explorer View');
     await page.locator('.test-explorer .monaco-list-row', { hasText: 'totals' }).first().click();
     await page.keyboard.press('ArrowRight');
@@ -181,7 +165,7 @@ test('a second window on the attempt reads only, and says why', async () => {
   await second.page.locator('.monaco-editor').first().click();
   await second.page.keyboard.type('x');
   await second.page.waitForTimeout(500);
-  await shoot('second-window');
+  await workbench.shoot('second-window');
   await second.runCommand('E2E-SWE: New container terminal');
   await second.notification(/cannot be entered: Another window works in this attempt/).waitFor();
   await second.screenshot('second-window-terminal');
@@ -225,7 +209,7 @@ test('a flood in one terminal: what is skipped is marked, and a second terminal 
   await page.keyboard.type('of output not shown');
   await page.keyboard.press('Enter');
   await page.waitForTimeout(500);
-  await shoot('flood');
+  await workbench.shoot('flood');
   expect(await terminal().textContent()).toMatch(/of output not shown\]/);
 });
 
@@ -239,7 +223,7 @@ test('a search says what it did not look into', async () => {
   await results.filter({ hasText: 'Larger than 10 MB' }).click();
   await results.filter({ hasText: 'large.bin' }).waitFor();
   await results.filter({ hasText: 'Name with a line break' }).waitFor();
-  await shoot('search-skipped');
+  await workbench.shoot('search-skipped');
 });
 
 test('the menu of a workspace', async () => {
@@ -324,7 +308,7 @@ test('an attempt that was given up: its files can be read', async () => {
   await workbench.dialog().getByRole('button', { name: 'Give up', exact: true }).click();
   await status('totals: given up').waitFor();
   await workbench.page.waitForTimeout(1_500);
-  await shoot('given-up');
+  await workbench.shoot('given-up');
   await status('totals: given up').click();
   await workbench.page.locator('.quick-input-list').waitFor();
   await workbench.screenshot('given-up-menu');
@@ -339,7 +323,7 @@ test(
     await workbench.dialog().getByRole('button', { name: 'Submit', exact: true }).click();
     await workbench.notification(/totals: Unresolved/).waitFor({ timeout: gradeMs });
     await status('totals: submitted').waitFor();
-    await shoot('submitted');
+    await workbench.shoot('submitted');
     await status('totals: submitted').click();
     await workbench.page.locator('.quick-input-list').waitFor();
     await workbench.screenshot('submitted-menu');
@@ -352,7 +336,7 @@ test(
   'a workspace that was removed behind its back is lost, and what can be done is said',
   async () => {
     workbench = await start();
-    const [, id = ''] = (await workbench.page.title()).match(/\b([a-z0-9]{8,})\b/) ?? [];
+    const [, id = ''] = (await workbench.page.title()).match(/\b([a-z0-9-]+-[a-z0-9]{11})\b/) ?? [];
     expect(id).not.toBe('');
     removeWorkspace(`e2e-swe-workspace-${id}`);
     // Nobody asks for a file: it is noticed all the same.
@@ -368,7 +352,7 @@ test(
       .notification(/is lost/)
       .first()
       .waitFor({ timeout: 60_000 });
-    await shoot('lost');
+    await workbench.shoot('lost');
     expect(await workbench.notification(/is lost/).count()).toBe(1);
     await status('Workspace: not open').click();
     await workbench.page.locator('.quick-input-list', { hasText: 'Try again' }).waitFor();

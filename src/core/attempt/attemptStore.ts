@@ -9,14 +9,26 @@ import { damagedRecord, decodeRecord, encodeRecord } from './recordFile.ts';
 import { moveTo } from './states.ts';
 import type { AttemptRecord, AttemptState, AttemptStep } from './types.ts';
 
-const idPattern = /^[a-z0-9]{6,40}$/;
+const idPattern = /^(?=.{6,80}$)(?:[a-z0-9]+-)*[a-z0-9]{6,40}$/;
+const shownTaskName = 24;
 
-/** Short, lower-case; later ones sort after earlier ones. */
-export function makeAttemptId(): string {
-  return `${Date.now().toString(36)}${randomInt(36 ** 3)
+/**
+ * "tidequery-mb1x2c3d4e5": the task, since the id is the title of the attempt's window, and a lower-case part of its own.
+ * Of two attempts the later one's own part sorts after the earlier one's.
+ */
+export function makeAttemptId(taskName: string): string {
+  const last = taskName.slice(taskName.lastIndexOf('/') + 1).toLowerCase();
+  const task = last
+    .replace(/[^a-z0-9]+/g, '-')
+    .slice(0, shownTaskName)
+    .replace(/^-|-$/g, '');
+  const random = randomInt(36 ** 3)
     .toString(36)
-    .padStart(3, '0')}`;
+    .padStart(3, '0');
+  return [task, `${Date.now().toString(36)}${random}`].filter(Boolean).join('-');
 }
+
+const ownPart = (id: string): string => id.slice(id.lastIndexOf('-') + 1);
 
 /** The attempts on disk: `<storeDir>/attempts/<task folder>/<id>/attempt.json`, a folder a task (design.md §2). */
 export class AttemptStore {
@@ -46,7 +58,7 @@ export class AttemptStore {
         .flat()
         .map((dir) => readRecord(dir).catch((error: unknown) => damagedRecord(dir, errorMessage(error)))),
     );
-    return records.sort((a, b) => (a.id < b.id ? 1 : -1));
+    return records.sort((a, b) => (ownPart(a.id) < ownPart(b.id) ? 1 : -1));
   }
 
   /** Errors: `UserError` when there is none, or its file cannot be used. */

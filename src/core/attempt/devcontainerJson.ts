@@ -86,7 +86,8 @@ function runArgs(plan: ContainerSpec): string[] {
   const kept = Object.entries(labels).filter(([key]) => key !== metadataLabel && key !== ownerLabel);
   return [
     `--name=${plan.name}`,
-    `--network=${plan.network}`,
+    // A bare network is one that the engine does not make, for which its command has no option.
+    `--network=${typeof plan.network === 'string' ? plan.network : 'none'}`,
     '--cap-drop=ALL',
     ...capabilities.map((capability) => `--cap-add=${capability}`),
     ...(noNewPrivileges ? ['--security-opt=no-new-privileges'] : []),

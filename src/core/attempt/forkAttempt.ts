@@ -58,7 +58,7 @@ async function pinned(
 }
 
 function newRecord(from: AttemptRecord, head: SnapshotHead): AttemptRecord {
-  const id = makeAttemptId();
+  const id = makeAttemptId(from.task.name);
   const createdAt = new Date().toISOString();
   const {
     schemaVersion,

@@ -81,7 +81,7 @@ function newRecord(
   allowedHostEnv: readonly string[],
   protocol: AttemptProtocol | undefined,
 ): AttemptRecord {
-  const id = makeAttemptId();
+  const id = makeAttemptId(task.name);
   const { environment, agent } = task.config;
   const createdAt = new Date().toISOString();
   const limit = (value: number | null): number | null => (value !== null && value > 0 ? value : null);

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type Docker from 'dockerode';
 import { statusCode } from './dockerErrors.ts';
+import { isMarkedFreezing, markFreezing } from './freezeMarker.ts';
 
 /** What tells whether an exec's process is there: the parts of the engine's answer about it. */
 export interface StartingExec {
@@ -24,9 +25,9 @@ const waiting = new Set<string>();
 const givenUp = new Set<string>();
 
 /**
- * Keeps starts of processes and the freezing of their container apart, in this process. One that is just being started
- * when its container is frozen stays half born, and dockerd (20.10) then answers nothing more about that container, not
- * even a thaw. The engine accepts a start before the process is there, so its pid is asked for.
+ * Keeps starts of processes and the freezing of their container apart. One that is just being started when its container
+ * is frozen stays half born, and dockerd (20.10) then answers nothing more about that container, not even a thaw. The
+ * engine accepts a start before the process is there, so its pid is asked for.
  */
 export async function startExec<T>(
   container: string,
@@ -34,7 +35,7 @@ export async function startExec<T>(
   start: () => Promise<T>,
 ): Promise<T> {
   waiting.add(execution.id);
-  while (freezing.has(container)) await freezing.get(container);
+  await untilUnfrozen(container);
   waiting.delete(execution.id);
   const known = starting.get(container) ?? new Map<StartingExec, number>();
   starting.set(container, known.set(execution, startMs));
@@ -62,9 +63,10 @@ export function forgetContainer(container: string): void {
 }
 
 /**
- * Freezes a container once no process is being started in it; this process starts none until that is over. What others
- * start (a second window, a command line) the engine lists as soon as they ask for it, and is waited for too: what is
- * left to them are the milliseconds between that list and the freeze.
+ * Freezes a container once no process is being started in it; this process starts none until that is over, nor does
+ * another one of ours (a second window, a command line, a guard): what they made before our marker the engine lists, and is
+ * waited for; what they made later sees the marker before it starts. The docker command knows no marker: what is left to it
+ * are the milliseconds between that list and the freeze.
  */
 export async function freezeApart(
   container: string,
@@ -73,13 +75,13 @@ export async function freezeApart(
 ): Promise<void> {
   while (freezing.has(container)) await freezing.get(container);
   const work = (async () => {
-    const own = [...(starting.get(container) ?? [])];
-    await Promise.all(own.map(([execution, ms]) => untilThere(execution, () => ms)));
-    for (const [execution] of own) forget(container, execution);
-    const others = (await listed()).filter(({ id }) => !givenUp.has(id));
-    const msOf = (isRunning: boolean): number => (isRunning ? startMs : doubtfulMs);
-    await Promise.all(others.map((execution) => untilThere(execution, msOf)));
-    await freeze();
+    const unmark = await markFreezing(container);
+    try {
+      await whenNoneStarts(container, listed);
+      await freeze();
+    } finally {
+      await unmark();
+    }
   })();
   const settled = work.catch(() => undefined);
   freezing.set(container, settled);
@@ -87,6 +89,29 @@ export async function freezeApart(
     await work;
   } finally {
     freezing.delete(container);
+  }
+}
+
+async function whenNoneStarts(
+  container: string,
+  listed: () => Promise<readonly StartingExec[]>,
+): Promise<void> {
+  const own = [...(starting.get(container) ?? [])];
+  await Promise.all(own.map(([execution, ms]) => untilThere(execution, () => ms)));
+  for (const [execution] of own) forget(container, execution);
+  const others = (await listed()).filter(({ id }) => !givenUp.has(id));
+  const msOf = (isRunning: boolean): number => (isRunning ? startMs : doubtfulMs);
+  await Promise.all(others.map((execution) => untilThere(execution, msOf)));
+}
+
+/** Nobody is about to freeze it any more, here or in another process; that is not waited for without end. */
+async function untilUnfrozen(container: string): Promise<void> {
+  const since = Date.now();
+  for (;;) {
+    if (freezing.has(container)) await freezing.get(container);
+    else if (Date.now() - since < startMs && (await isMarkedFreezing(container))) await delay(pollMs);
+    // Looking took a moment, in which this process may have begun to freeze it.
+    else if (!freezing.has(container)) return;
   }
 }
 

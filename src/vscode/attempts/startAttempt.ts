@@ -8,6 +8,7 @@ import type { CommandHandler } from '#vscode/commands/commandIds.ts';
 import { type PickTaskDeps, pickTask } from '#vscode/commands/pickTask.ts';
 import { askForHostVariables } from '#vscode/grading/askForHostVariables.ts';
 import { elapsedProgress } from '#vscode/grading/elapsedProgress.ts';
+import { withoutLinks } from '#vscode/text.ts';
 import { requireTrust } from '#vscode/trust.ts';
 import type { AttemptIndex } from './attemptIndex.ts';
 import { openWorkspaceWindow } from './openAttempt.ts';
@@ -40,7 +41,7 @@ async function prepare({ room, log, attempts }: StartAttemptDeps, task: Task): P
   const title = `Preparing a workspace for ${task.name}`;
   try {
     return await vscode.window.withProgress(
-      { location: vscode.ProgressLocation.Notification, cancellable: true, title },
+      { location: vscode.ProgressLocation.Notification, cancellable: true, title: withoutLinks(title) },
       async (progress, token) => {
         store.add(abortOn(token, controller));
         const elapsed = store.add(elapsedProgress(progress));

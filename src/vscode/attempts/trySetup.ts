@@ -4,7 +4,7 @@ import { errorMessage, isCancellation, UserError } from '#core/base/errors.ts';
 import type { CommandHandler } from '#vscode/commands/commandIds.ts';
 import { elapsedLabel } from '#vscode/grading/words.ts';
 import { OutputPacer } from '#vscode/terminal/outputPacer.ts';
-import { createCrlf } from '#vscode/text.ts';
+import { aside, createCrlf } from '#vscode/text.ts';
 import type { WorkspaceSessions } from '#vscode/workspace/workspaceSessions.ts';
 import { cannot, saveAll } from './gradeAttempt.ts';
 import { requireWindowAttempt } from './pickAttempt.ts';
@@ -60,7 +60,7 @@ class SetupPty implements vscode.Pseudoterminal {
   async #begin(): Promise<void> {
     const crlf = createCrlf();
     this.#write.fire(
-      `${dim('setup.sh of the workspace as it is now, in a fresh offline container. Ctrl-C stops it.')}\r\n`,
+      `${aside('setup.sh of the workspace as it is now, in a fresh offline container. Ctrl-C stops it.')}\r\n`,
     );
     try {
       const result = await this.#run((text) => this.#pacer.push(crlf(text)), this.#abort.signal);
@@ -73,7 +73,7 @@ class SetupPty implements vscode.Pseudoterminal {
       this.#write.fire(`\r\n\u001b[31m${createCrlf()(text)}\u001b[0m\r\n`);
     }
     this.#isOver = true;
-    this.#write.fire(`${dim('Press any key to close the terminal.')}\r\n`);
+    this.#write.fire(`${aside('Press any key to close the terminal.')}\r\n`);
   }
 
   handleInput(data: string): void {
@@ -85,10 +85,6 @@ class SetupPty implements vscode.Pseudoterminal {
     this.#abort.abort();
     this.#pacer.dispose();
   }
-}
-
-function dim(text: string): string {
-  return `\u001b[2m${text}\u001b[0m`;
 }
 
 const shownChanges = 200;

@@ -1,6 +1,6 @@
 import type * as vscode from 'vscode';
 import type { Disposable } from '#core/base/disposable.ts';
-import { oneLine } from '#vscode/text.ts';
+import { oneLine, withoutLinks } from '#vscode/text.ts';
 import { elapsedLabel } from './words.ts';
 
 const tickMs = 1000;
@@ -21,7 +21,8 @@ export function elapsedProgress(progress: vscode.Progress<{ message?: string }>)
   const timer = setInterval(report, tickMs);
   return {
     step: (title, detail) => {
-      text = detail === undefined ? title : `${title}: ${oneLine(detail, '').slice(0, detailLimit)}`;
+      text =
+        detail === undefined ? title : `${title}: ${withoutLinks(oneLine(detail, '').slice(0, detailLimit))}`;
       report();
     },
     dispose: () => clearInterval(timer),

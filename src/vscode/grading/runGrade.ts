@@ -10,6 +10,7 @@ import type { GradeIndex } from '#vscode/grades/gradeIndex.ts';
 import type { Grader } from '#vscode/ports.ts';
 import type { HiddenTests, OpenRun } from '#vscode/testing/hiddenTests.ts';
 import type { MessagePlace } from '#vscode/testing/planItems.ts';
+import { withoutLinks } from '#vscode/text.ts';
 import { requireTrust } from '#vscode/trust.ts';
 import { type ElapsedProgress, elapsedProgress } from './elapsedProgress.ts';
 import type { GradeQueue } from './gradeQueue.ts';
@@ -48,7 +49,7 @@ export async function runGrade(order: GradeOrder, deps: GradeRunDeps): Promise<G
   try {
     store.add(abortOn(run.token, controller));
     const result = await vscode.window.withProgress(
-      { location: vscode.ProgressLocation.Notification, cancellable: true, title },
+      { location: vscode.ProgressLocation.Notification, cancellable: true, title: withoutLinks(title) },
       (progress, token) => {
         store.add(abortOn(token, controller));
         const elapsed = store.add(elapsedProgress(progress));

@@ -157,6 +157,6 @@ export function searchSentence(query: SearchQuery, outcome: SearchOutcome): stri
   return outcome.isCapped ? `${counts} There are more: narrow the search.` : counts;
 }
 
-function countOf(count: number, what: string): string {
+export function countOf(count: number, what: string): string {
   return `${count} ${what}${count === 1 ? '' : 's'}`;
 }

@@ -9,7 +9,7 @@ import type { WorkspaceSessions } from '#vscode/workspace/workspaceSessions.ts';
 import { askQuery } from './askQuery.ts';
 import type { SearchPlace } from './listFiles.ts';
 import { type SearchQuery, searchFiles } from './searchFiles.ts';
-import type { SearchView } from './searchView.ts';
+import { countOf, type SearchView } from './searchView.ts';
 
 export interface SearchDeps {
   readonly sessions: WorkspaceSessions;
@@ -37,7 +37,7 @@ export function searchWorkspace({ sessions, view }: SearchDeps): CommandHandler 
         async (progress, token) => {
           store.add(abortOn(token, controller));
           const outcome = await searchFiles(placeOf(session), query, controller.signal, (sofar) => {
-            progress.report({ message: `${sofar.matchCount} results` });
+            progress.report({ message: countOf(sofar.matchCount, 'result') });
             view.show(query, sofar, false);
           });
           view.show(query, outcome, true);

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { errorMessage } from '#core/base/errors.ts';
 import type { ContainerTerminal } from '#core/container/terminal.ts';
-import { createCrlf } from '#vscode/text.ts';
+import { aside, createCrlf } from '#vscode/text.ts';
 import { OutputPacer } from './outputPacer.ts';
 
 export interface TerminalSize {
@@ -123,7 +123,7 @@ export class ContainerPty implements vscode.Pseudoterminal {
     const why = this.#deps.frozenBecause();
     if (why === undefined || this.#saidFrozen) return;
     this.#saidFrozen = true;
-    this.#write.fire(`\r\n\u001b[2m[${why} What you type waits.]\u001b[0m\r\n`);
+    this.#write.fire(`\r\n${aside(`[${why} What you type waits.]`)}\r\n`);
   }
 
   #type(data: string): void {

@@ -26,7 +26,7 @@ export async function containerTerminalOptions(
     frozenBecause: () => session.frozen,
     whenThawed: () => session.whenThawed(),
   });
-  return { name: 'E2E-SWE container', pty, iconPath: new vscode.ThemeIcon('vm') };
+  return { name: 'Container', pty, iconPath: new vscode.ThemeIcon('vm') };
 }
 
 async function openIn(session: WorkspaceSession, size: TerminalSize, signal: AbortSignal) {

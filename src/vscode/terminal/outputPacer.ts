@@ -1,4 +1,5 @@
 import type { Disposable } from '#core/base/disposable.ts';
+import { aside } from '#vscode/text.ts';
 
 export interface PacedOutput {
   /** Shows text in the terminal. */
@@ -132,5 +133,5 @@ export function skippedMarker(characters: number): string {
     characters >= 1_000_000
       ? `${(characters / 1_000_000).toFixed(1)} MB`
       : `${Math.max(1, Math.round(characters / 1000))} KB`;
-  return `\u001b[0m\r\n\u001b[2m[${size} of output not shown]\u001b[0m\r\n`;
+  return `\u001b[0m\r\n${aside(`[${size} of output not shown]`)}\r\n`;
 }

@@ -3,6 +3,7 @@ import { DisposableStore } from '#core/base/disposable.ts';
 import { isCancellation } from '#core/base/errors.ts';
 import type { FsChannel } from '#core/container/fsChannel.ts';
 import { abortOn } from '#vscode/cancellation.ts';
+import { withoutLinks } from '#vscode/text.ts';
 
 /** From here on reading takes long enough to show its progress, and to be stopped. */
 export const largeFileBytes = 16 << 20;
@@ -24,7 +25,7 @@ export async function readLargeFile(files: Files, path: string, name: string): P
   }
   const store = new DisposableStore();
   const controller = new AbortController();
-  const title = `Reading ${name} (${megabytes(size)})`;
+  const title = `Reading ${withoutLinks(name)} (${megabytes(size)})`;
   try {
     return await vscode.window.withProgress(
       { location: vscode.ProgressLocation.Notification, cancellable: true, title },
@@ -65,7 +66,7 @@ async function collect(
 /** Shows that a large file is being saved; the work goes on by itself. */
 export async function whileSaving<T>(name: string, size: number, work: Promise<T>): Promise<T> {
   if (size < largeFileBytes) return work;
-  const title = `Saving ${name} (${megabytes(size)})`;
+  const title = `Saving ${withoutLinks(name)} (${megabytes(size)})`;
   return vscode.window.withProgress({ location: vscode.ProgressLocation.Notification, title }, () => work);
 }
 

@@ -15,7 +15,9 @@ export function readOnlyReason(record: AttemptRecord, isSecondWindow: boolean): 
   if (record.state === 'gave-up') return 'The attempt was given up.';
   if (record.state === 'timed-out') return 'The time of the attempt is up, and it is submitted.';
   if (record.state === 'disqualified') return 'The attempt is disqualified.';
-  return isSecondWindow ? 'Another window works in this attempt.' : undefined;
+  return isSecondWindow
+    ? 'Another window works in this attempt. Work there, or close it and come back to this one.'
+    : undefined;
 }
 
 /** An attempt that is open in this window: its record, its container, its files. */

@@ -9,14 +9,24 @@ import { record, useStore } from './support.ts';
 
 const used = useStore();
 
-test('ids are short, lower-case, and sort as they were made', async () => {
+test('ids say the task, can stand in an address and in a container’s name, and list the newest first', async () => {
+  const names = ['tidequery', 'Org/My Task (2)', '', '任务', `${'long-'.repeat(9)}end`, 'a'];
   const ids: string[] = [];
-  for (let i = 0; i < 5; i++) {
-    ids.push(makeAttemptId());
+  for (const name of names) {
+    ids.push(makeAttemptId(name));
+    await used.store.create(record({ id: ids.at(-1) as string }));
     await new Promise((resolve) => setTimeout(resolve, 2));
   }
-  expect(ids.toSorted()).toEqual(ids);
-  expect(ids.every((id) => /^[a-z0-9]{11}$/.test(id))).toBe(true);
+  expect(ids.map((id) => id.replace(/[a-z0-9]{11}$/, '*'))).toEqual([
+    'tidequery-*',
+    'my-task-2-*',
+    '*',
+    '*',
+    'long-long-long-long-long-*',
+    'a-*',
+  ]);
+  expect((await used.store.list()).map(({ id }) => id)).toEqual(ids.toReversed());
+  expect(() => used.store.dirOf('a-task-/../../other')).toThrow('There is no attempt');
 });
 
 test('a new attempt is in a folder of its owner’s alone, and is read as it was written', async () => {

@@ -92,6 +92,11 @@ test('the same container as ours, and nothing of the host', () => {
   });
 });
 
+test('a network that the runtime makes is written as none: a command has no other word for it', () => {
+  const bare = { ...plan, network: { hosts: '', resolvConf: '', ipv6: undefined } };
+  expect(devcontainerJson(parts({ plan: bare }))).toEqual(devcontainerJson(parts()));
+});
+
 test('no limit where the task has none', () => {
   const { runArgs } = devcontainerJson(parts({ plan: { ...plan, cpus: null, memoryMb: null } }));
   expect(JSON.stringify(runArgs)).not.toMatch(/cpus|memory/);

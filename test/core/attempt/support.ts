@@ -17,7 +17,7 @@ export function useStore(): { readonly store: AttemptStore; readonly dir: string
 }
 
 export function record(parts: Partial<AttemptRecord> = {}): AttemptRecord {
-  const id = parts.id ?? makeAttemptId();
+  const id = parts.id ?? makeAttemptId('a-task');
   return {
     schemaVersion: 3,
     id,

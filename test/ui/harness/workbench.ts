@@ -33,6 +33,8 @@ export interface Workbench {
   page: Page;
   /** Keeps a picture in test-results/screenshots. */
   screenshot(name: string): Promise<void>;
+  /** Keeps pictures in three themes and in a narrow window, and disturbs nothing that is open. */
+  shoot(name: string): Promise<void>;
   /** Runs a command from the palette by its full title ("E2E-SWE: Grade"). */
   runCommand(title: string): Promise<void>;
   /** Chooses an entry of the open quick pick. */
@@ -91,6 +93,7 @@ export async function openWorkbench(options: WorkbenchOptions = {}): Promise<Wor
     await open();
     const windowOn = (own: Page, reload: () => Promise<void>): Workbench => ({
       ...{ page: own, ...actions(own), reload, serverLog: () => server.log(), close },
+      shoot: (name) => shoot(own, name, (theme) => server.changeSettings({ 'workbench.colorTheme': theme })),
       newWindow: async (cause) => {
         const [opened] = await Promise.all([
           context.waitForEvent('page', { timeout: NEW_WINDOW_MS }),
@@ -166,6 +169,28 @@ function actions(page: Page) {
     dialog: () => page.locator('.monaco-dialog-box'),
     webview: () => page.frameLocator('iframe.webview.ready').frameLocator('#active-frame'),
   };
+}
+
+/** Themes by the word in a picture's name, each with the class that the workbench has then. */
+const themes = [
+  ['light', 'Light Modern', 'light_modern'],
+  ['contrast', 'Default High Contrast', 'hc_black'],
+  ['dark', 'Dark Modern', 'dark_modern'],
+] as const;
+
+async function shoot(page: Page, name: string, choose: (theme: string) => void): Promise<void> {
+  mkdirSync(SHOTS, { recursive: true });
+  const size = page.viewportSize() ?? { width: 1400, height: 900 };
+  for (const [word, theme, mark] of themes) {
+    choose(theme);
+    await page.locator(`.monaco-workbench[class*="${mark}"]`).waitFor();
+    await page.waitForTimeout(300);
+    await page.screenshot({ path: join(SHOTS, `${name}-${word}.png`) });
+  }
+  await page.setViewportSize({ width: 480, height: size.height });
+  await page.waitForTimeout(500);
+  await page.screenshot({ path: join(SHOTS, `${name}-narrow.png`) });
+  await page.setViewportSize(size);
 }
 
 /** Keeps a picture of every failed test of a file. */
