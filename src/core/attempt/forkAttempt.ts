@@ -13,7 +13,7 @@ import { withImage } from './openAttempt.ts';
 import { withStoreLabel } from './orphans.ts';
 import type { AttemptProtocol } from './protocol.ts';
 import { putSnapshot, requireRestorable, snapshotAttempt } from './snapshots.ts';
-import { makeHarborFolders, recordProtocol } from './startAttempt.ts';
+import { makeHarborFolders, makeReady, recordProtocol } from './startAttempt.ts';
 import type { AttemptEvent, AttemptRecord } from './types.ts';
 
 /**
@@ -78,7 +78,7 @@ async function prepare(
   const user = made.user === undefined ? {} : { user: made.user };
   const isolation = await probeIsolation(container, { signal, ...user });
   await container.pause();
-  return { kind: 'ready', attempt: await context.store.move(made.id, 'ready'), isolation, clamped };
+  return { kind: 'ready', attempt: await makeReady(context, made.id), isolation, clamped };
 }
 
 /** The snapshot to begin with, which stays from now on. */

@@ -19,6 +19,7 @@ import { makeAttemptId } from './attemptStore.ts';
 import { type AttemptContext, workspaceSpec } from './context.ts';
 import { withStoreLabel } from './orphans.ts';
 import type { AttemptProtocol } from './protocol.ts';
+import { notStartedReason } from './states.ts';
 import type { AttemptEvent, AttemptRecord, StartOptions } from './types.ts';
 
 /** Makes the attempt, or leaves nothing of it. */
@@ -101,7 +102,15 @@ async function prepare(
   });
   await container.pause();
   throwIfCancelled(signal);
-  return { kind: 'ready', attempt: await context.store.move(record.id, 'ready'), isolation, clamped };
+  return { kind: 'ready', attempt: await makeReady(context, record.id), isolation, clamped };
+}
+
+/** Its environment is there and frozen; the clock of a measured attempt stands until its builder starts it. */
+export async function makeReady({ store, recorders }: AttemptContext, id: string): Promise<AttemptRecord> {
+  const ready = await store.move(id, 'ready');
+  if (!ready.protocol) return ready;
+  recorders.append(id, { kind: 'milestone', what: 'environment-ready' });
+  return store.move(id, 'paused', { reason: notStartedReason });
 }
 
 /** The first line of the record of a measured attempt, whose lock the caller has. */

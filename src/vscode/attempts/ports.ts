@@ -1,4 +1,6 @@
+import type { AttemptClock } from '#core/attempt/attemptClock.ts';
 import type { AttemptDebrief } from '#core/attempt/protocol.ts';
+import type { RecordSummary } from '#core/attempt/recordSummary.ts';
 import type {
   AttachedMode,
   AttemptBridges,
@@ -39,7 +41,10 @@ export interface AttemptRoom {
   pause(id: string, reason: string | undefined): Promise<AttemptRecord>;
   resume(id: string): Promise<AttemptRecord>;
   note(id: string, text: string): Promise<void>;
-  /** Of an attempt that is over. */
+  clock(id: string): Promise<AttemptClock>;
+  /** Its record as a whole, as far as it is written. */
+  summary(id: string): Promise<{ readonly summary: RecordSummary; readonly lastLine: number }>;
+  /** What its builder says when it is over. */
   debrief(id: string, debrief: AttemptDebrief): Promise<AttemptRecord>;
   delete(id: string): Promise<void>;
   orphans(): Promise<readonly OrphanedWorkspace[]>;

@@ -1,8 +1,9 @@
 import * as vscode from 'vscode';
 import type { ClockState } from '#core/attempt/clock.ts';
 import { budgetLeftSec } from '#core/attempt/sessionWatch.ts';
-import { isOver } from '#core/attempt/states.ts';
+import { awaitsStart, isOver } from '#core/attempt/states.ts';
 import { type Disposable, DisposableStore } from '#core/base/disposable.ts';
+import { waitingSentence } from '#vscode/attempts/words.ts';
 import { windowAttemptId } from '#vscode/workspace/attemptUri.ts';
 import type { WorkspaceSession } from '#vscode/workspace/workspaceSession.ts';
 import type { WorkspaceSessions } from '#vscode/workspace/workspaceSessions.ts';
@@ -12,7 +13,7 @@ const updateMs = 1_000;
 export interface ClockText {
   readonly text: string;
   readonly tooltip: string;
-  readonly command: 'e2eSwe.pauseAttempt' | 'e2eSwe.resumeAttempt' | undefined;
+  readonly command: 'e2eSwe.startClock' | 'e2eSwe.pauseAttempt' | 'e2eSwe.resumeAttempt' | undefined;
   readonly isWarning: boolean;
 }
 
@@ -23,6 +24,7 @@ export function clockText(
   failure: string | undefined,
 ): ClockText {
   const { budgetSec } = record;
+  if (awaitsStart(record)) return waitingText(budgetSec, failure);
   const leftSec = budgetLeftSec(budgetSec, clock.unpausedMs);
   const budget = budgetSec === null ? '' : ` / ${durationText(budgetSec * 1000)}`;
   const isRunning = clock.phase === 'running';
@@ -43,6 +45,17 @@ export function clockText(
     command: isPaused ? 'e2eSwe.resumeAttempt' : readOnly === undefined ? 'e2eSwe.pauseAttempt' : undefined,
     isWarning:
       failure !== undefined || (budgetSec !== null && leftSec !== undefined && leftSec <= budgetSec / 10),
+  };
+}
+
+/** The clock of a measured attempt that was not started yet. */
+function waitingText(budgetSec: number | null, failure: string | undefined): ClockText {
+  const budget = budgetSec === null ? '' : ` (${durationText(budgetSec * 1000)})`;
+  return {
+    text: `$(${failure === undefined ? 'play' : 'warning'}) Start the clock${budget}`,
+    tooltip: failure === undefined ? waitingSentence : `Nothing can be recorded at the moment: ${failure}`,
+    command: 'e2eSwe.startClock',
+    isWarning: failure !== undefined,
   };
 }
 

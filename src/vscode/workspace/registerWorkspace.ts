@@ -60,14 +60,7 @@ export function registerWorkspace(deps: WorkspaceDeps) {
   const { room } = attempts;
   const store = new DisposableStore();
   const sessions = store.add(new WorkspaceSessions({ open: openPatiently(room), log }));
-  const files = store.add(
-    new WorkspaceFiles(sessions, (id) =>
-      room.read(id).then(
-        () => true,
-        () => false,
-      ),
-    ),
-  );
+  const files = store.add(new WorkspaceFiles(sessions, (id) => room.read(id).catch(() => undefined)));
   store.add(registerWorkspaceFiles(files));
   store.add(registerTerminalProfile(sessions));
   const problems = store.add(new GradeProblems());

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { isOver } from '#core/attempt/states.ts';
 import { type Disposable, DisposableStore } from '#core/base/disposable.ts';
-import { isolationSentence, stateLabel } from '#vscode/attempts/words.ts';
+import { isolationSentence, standing, stateLabel } from '#vscode/attempts/words.ts';
 import { windowAttemptId } from './attemptUri.ts';
 import type { WorkspaceSession } from './workspaceSession.ts';
 import type { WorkspaceSessions } from './workspaceSessions.ts';
@@ -27,7 +27,7 @@ export function statusText(session: WorkspaceSession): StatusText {
       : session.isFrozenForGrade
         ? 'frozen while graded'
         : record.state === 'paused'
-          ? stateLabel(record.state)
+          ? standing(record)
           : 'frozen';
   const note = readOnly !== undefined && !isOver(record.state) ? ', read-only' : '';
   return {
