@@ -87,6 +87,7 @@ export function activate(context: vscode.ExtensionContext): TestApi | undefined 
     ...{ attempts, kept },
     grader: createGrader({ engine, storeDir, log: channel }),
     memory: context.workspaceState,
+    personMemory: context.globalState,
     revealTask: view.revealTask,
   };
   const rerun = gradeAgain(grading);

@@ -1,6 +1,14 @@
 import * as vscode from 'vscode';
 
-export type AttemptPhase = 'opening' | 'waiting' | 'running' | 'paused' | 'frozen' | 'over' | 'elsewhere';
+export type AttemptPhase =
+  | 'opening'
+  | 'failed'
+  | 'waiting'
+  | 'running'
+  | 'paused'
+  | 'frozen'
+  | 'over'
+  | 'elsewhere';
 
 /** The context keys that `when` clauses of the manifest may name, with their values. */
 export interface ContextKeys {

@@ -64,18 +64,19 @@ export async function makeWorld(entries: readonly TaskEntry[], grader: Grader) {
   };
   const revealed: string[] = [];
   const remembered = new Map<string, unknown>();
+  const memory = {
+    get: (key: string) => remembered.get(key),
+    update: async (key: string, value: unknown) => {
+      remembered.set(key, value);
+    },
+  };
   const deps = {
     ...{ index, grades, queue, tests, notifier, showLog, reportError, log },
     grader: storing,
     revealTask: async (dir: string): Promise<void> => {
       revealed.push(dir);
     },
-    memory: {
-      get: (key: string) => remembered.get(key),
-      update: async (key: string, value: unknown) => {
-        remembered.set(key, value);
-      },
-    },
+    memory,
   } satisfies GradeAgainDeps;
   const rerun = gradeAgain(deps);
   const room = new FakeRoom();
@@ -86,6 +87,7 @@ export async function makeWorld(entries: readonly TaskEntry[], grader: Grader) {
   await index.refresh();
   return {
     ...deps,
+    personMemory: memory,
     store,
     room,
     attempts,
