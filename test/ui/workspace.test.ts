@@ -52,10 +52,7 @@ test(
   'an attempt starts from the tree, in a window of its own',
   async () => {
     await showTasks(first);
-    await row(first, 'tidequery').hover();
-    workbench = await first.newWindow(() =>
-      row(first, 'tidequery').getByRole('button', { name: 'Start attempt' }).click(),
-    );
+    workbench = await first.newWindow(() => startPractice(first, 'tidequery'));
     await workbench.page.locator('.statusbar-item', { hasText: 'tidequery: running' }).waitFor();
     await workbench.notification(/The container is offline/).waitFor();
     await workbench.page.waitForTimeout(3_000);

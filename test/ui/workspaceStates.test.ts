@@ -5,7 +5,15 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeTask } from '../fixtures/tasks/makeTask.ts';
 import { openWorkbench, REPO, shootFailures, type Workbench } from './harness/workbench.ts';
-import { clearNotifications, gradeMs, row, showTasks, useTheme } from './support/steps.ts';
+import {
+  clearNotifications,
+  gradeMs,
+  row,
+  shootThemes,
+  showTasks,
+  startPractice,
+  useTheme,
+} from './support/steps.ts';
 
 /** Fails at a line of the workspace, at one of a hidden test, and passes once. */
 const report = {
@@ -74,21 +82,7 @@ function removeWorkspace(name: string): void {
   engine('volume', 'rm', '-f', name);
 }
 
-/** As it looks in a narrow window, and in three themes. */
-async function shoot(name: string, window = workbench): Promise<void> {
-  const { page } = window;
-  const size = page.viewportSize() ?? { width: 1400, height: 900 };
-  await window.screenshot(`${name}-dark`);
-  await page.setViewportSize({ width: 480, height: 900 });
-  await page.waitForTimeout(700);
-  await window.screenshot(`${name}-narrow`);
-  await page.setViewportSize(size);
-  for (const theme of ['Light Modern', 'Dark High Contrast']) {
-    await useTheme(window, theme);
-    await window.screenshot(`${name}-${theme === 'Light Modern' ? 'light' : 'contrast'}`);
-  }
-  await useTheme(window, 'Dark Modern');
-}
+const shoot = (name: string, window = workbench): Promise<void> => shootThemes(window, name);
 
 const status = (text: string | RegExp, window = workbench) =>
   window.page.locator('.statusbar-item', { hasText: text });
@@ -99,10 +93,7 @@ const explorerRow = (name: string, window = workbench) =>
 async function start(): Promise<Workbench> {
   await first.page.bringToFront();
   await showTasks(first);
-  await row(first, 'totals').hover();
-  const window = await first.newWindow(() =>
-    row(first, 'totals').getByRole('button', { name: 'Start attempt' }).click(),
-  );
+  const window = await first.newWindow(() => startPractice(first, 'totals'));
   windows.push(window);
   await status('totals: running', window).waitFor({ timeout: 60_000 });
   await window.notification(/The container is offline/).waitFor();

@@ -33,13 +33,12 @@ export const startSteps: readonly Step[] = [
       {
         value: 'practice',
         label: 'Practice',
-        detail: 'The clock runs as soon as the workspace is open, and grades show everything.',
+        detail: 'The clock runs as soon as the workspace is open. Grades show everything.',
       },
       {
         value: 'measured',
         label: 'Measured attempt',
-        detail:
-          'A baseline: its conditions are fixed before you see the spec, and the clock stands until you start it.',
+        detail: 'Conditions come before the spec, and the clock stands until you start it.',
       },
     ],
   },
@@ -55,7 +54,7 @@ export const startSteps: readonly Step[] = [
   choice('exposure', 'What did you know of this task before?', exposures),
   {
     ...optional('exposureNote', 'What did you know, and since when?', 'Read its parser two years ago'),
-    isAsked: (answers) => isMeasured(answers) && answers.exposure !== 'none',
+    isAsked: (answers) => isMeasured(answers) && !['none', undefined].includes(answers.exposure),
   },
   {
     ...optional('experienceYears', 'Years of work as a developer', '5'),
@@ -84,7 +83,7 @@ export const startSteps: readonly Step[] = [
   choice('confirm', 'These conditions are fixed from here on.', {
     yes: {
       label: 'Prepare the workspace',
-      detail: 'Its window opens with the clock standing and the spec not shown. “Back” changes an answer.',
+      detail: 'Its window opens; the clock stands and the spec is not shown until you start it.',
     },
   }),
 ];

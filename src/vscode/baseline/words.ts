@@ -15,8 +15,7 @@ export const exposures: Words<AttemptProtocol['exposure']> = {
 export const aiPolicies: Words<AttemptProtocol['aiPolicy']> = {
   none: {
     label: 'No AI',
-    detail:
-      'The AI features of VS Code are switched off in the window of the attempt. Other extensions are not controlled.',
+    detail: 'VS Code’s AI is switched off in the window of the attempt.',
   },
   allowed: { label: 'AI is allowed', detail: 'Which, with versions, is asked next.' },
 };

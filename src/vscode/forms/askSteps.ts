@@ -70,7 +70,9 @@ function askChoice(step: ChoiceStep, place: Place, proposed: string | undefined)
   const picker = vscode.window.createQuickPick<vscode.QuickPickItem & { readonly value: string }>();
   picker.placeholder = step.ask;
   picker.items = step.items.map((item) => ({ ...item }));
-  picker.activeItems = picker.items.filter(({ value }) => value === proposed);
+  const active = picker.items.filter(({ value }) => value === proposed);
+  // An empty list would take the focus from the first one.
+  if (active.length > 0) picker.activeItems = active;
   return show(picker, place, (accept) =>
     picker.onDidAccept(() => {
       const picked = picker.selectedItems[0];

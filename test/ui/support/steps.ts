@@ -55,3 +55,26 @@ export async function useTheme(workbench: Workbench, name: string): Promise<void
 export async function clearNotifications(workbench: Workbench): Promise<void> {
   await workbench.runCommand('Notifications: Clear All Notifications');
 }
+
+/** Starts an attempt at a task of the Tasks view, which opens a window. */
+export async function startPractice(workbench: Workbench, task: string): Promise<void> {
+  await row(workbench, task).hover();
+  await row(workbench, task).getByRole('button', { name: 'Start attempt' }).click();
+  await workbench.pick('Practice');
+}
+
+/** As it looks in a narrow window, and in three themes. */
+export async function shootThemes(workbench: Workbench, name: string): Promise<void> {
+  const { page } = workbench;
+  const size = page.viewportSize() ?? { width: 1400, height: 900 };
+  await workbench.screenshot(`${name}-dark`);
+  await page.setViewportSize({ width: 480, height: 900 });
+  await page.waitForTimeout(700);
+  await workbench.screenshot(`${name}-narrow`);
+  await page.setViewportSize(size);
+  for (const theme of ['Light Modern', 'Dark High Contrast']) {
+    await useTheme(workbench, theme);
+    await workbench.screenshot(`${name}-${theme === 'Light Modern' ? 'light' : 'contrast'}`);
+  }
+  await useTheme(workbench, 'Dark Modern');
+}
