@@ -80,6 +80,7 @@ export function activate(context: vscode.ExtensionContext): TestApi | undefined 
     ...{ attempts, kept, gate, engine },
     grader: createGrader({ engine, storeDir, log: channel }),
     memory: context.workspaceState,
+    personMemory: context.globalState,
     revealTask: view.revealTask,
   };
   const rerun = gradeAgain(grading);

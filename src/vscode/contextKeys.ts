@@ -1,5 +1,15 @@
 import * as vscode from 'vscode';
 
+export type AttemptPhase =
+  | 'opening'
+  | 'failed'
+  | 'waiting'
+  | 'running'
+  | 'paused'
+  | 'frozen'
+  | 'over'
+  | 'elsewhere';
+
 /** The context keys that `when` clauses of the manifest may name, with their values. */
 export interface ContextKeys {
   'e2eSwe.tasksState': 'loading' | 'empty' | 'ready';
@@ -10,6 +20,12 @@ export interface ContextKeys {
   'e2eSwe.inWorkspace': boolean;
   /** That workspace is frozen for an interim grade. */
   'e2eSwe.frozenForGrade': boolean;
+  /** How its attempt stands: `waiting` for the start of its clock, `frozen` for a while, … */
+  'e2eSwe.attemptPhase': AttemptPhase;
+  /** An interim grade of it is allowed now. */
+  'e2eSwe.mayGrade': boolean;
+  /** It is over, was measured, and its builder may say how it was. */
+  'e2eSwe.mayDebrief': boolean;
   /** The last grade of that workspace has failures at lines of its files. */
   'e2eSwe.hasProblems': boolean;
 }
@@ -20,6 +36,9 @@ const everyKey = {
   'e2eSwe.grading': true,
   'e2eSwe.inWorkspace': true,
   'e2eSwe.frozenForGrade': true,
+  'e2eSwe.attemptPhase': true,
+  'e2eSwe.mayGrade': true,
+  'e2eSwe.mayDebrief': true,
   'e2eSwe.hasProblems': true,
 } as const satisfies Record<keyof ContextKeys, true>;
 

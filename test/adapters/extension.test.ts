@@ -13,6 +13,7 @@ function makeContext(extensionMode: number): vscode.ExtensionContext {
     extension: { id: 'e2e-swe.e2e-swe-workbench' },
     globalStorageUri: Uri.file('/storage'),
     asAbsolutePath: (relative: string) => `/extension/${relative}`,
+    globalState: { get: () => undefined, update: async () => undefined },
     workspaceState: { get: () => undefined, update: async () => undefined },
   } as unknown as vscode.ExtensionContext;
 }
@@ -22,7 +23,12 @@ test('activation returns at once, registers all, and reads nothing', () => {
   const context = makeContext(ExtensionMode.Test);
   const api = activate(context);
   expect([...fake.commands.keys()]).toEqual([...commandIds]);
-  expect([...fake.fileSystems.keys()].sort()).toEqual(['e2e-swe', 'e2e-swe-grade', 'e2e-swe-spec']);
+  expect([...fake.fileSystems.keys()].sort()).toEqual([
+    'e2e-swe',
+    'e2e-swe-conditions',
+    'e2e-swe-grade',
+    'e2e-swe-spec',
+  ]);
   expect(api?.index.wasRead).toBe(false);
   expect(api?.engine.state.kind).toBe('unknown');
   expect(api?.storeDir()).toBe('/storage');

@@ -1,6 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { conditionsScheme } from '#vscode/baseline/conditionsDocument.ts';
+import { rowContexts } from '#vscode/baseline/rows.ts';
 import { commandIds } from '#vscode/commands/commandIds.ts';
 import { contextKeyNames } from '#vscode/contextKeys.ts';
 import { gradeScheme } from '#vscode/documents/gradeLog.ts';
@@ -105,7 +107,7 @@ test('when clauses name views, context keys and rows that exist', () => {
 });
 
 function checkPart(part: string): void {
-  const [, key, operator, value] = /^([\w.]+)(?: (==|=~) (.+))?$/.exec(part) ?? [];
+  const [, key, operator, value] = /^([\w.]+)(?: (==|!=|=~) (.+))?$/.exec(part) ?? [];
   switch (key) {
     case 'view':
       expect([...viewIds, 'workbench.panel.markers.view']).toContain(value);
@@ -115,7 +117,9 @@ function checkPart(part: string): void {
       break;
     case 'viewItem': {
       const pattern = operator === '=~' ? new RegExp(value?.slice(1, -1) ?? '') : undefined;
-      const matches = contextValues.filter((row) => (pattern ? pattern.test(row) : row === value));
+      const matches = [...contextValues, ...rowContexts].filter((row) =>
+        pattern ? pattern.test(row) : row === value,
+      );
       expect(matches, part).not.toEqual([]);
       break;
     }
@@ -148,6 +152,8 @@ test('pictures exist, and the walkthrough ends each step by something that happe
 
 test('editors of our own documents wake the extension', () => {
   expect([...manifest.activationEvents].sort()).toEqual(
-    [specScheme, gradeScheme, workspaceScheme].map((scheme) => `onFileSystem:${scheme}`).sort(),
+    [specScheme, gradeScheme, conditionsScheme, workspaceScheme]
+      .map((scheme) => `onFileSystem:${scheme}`)
+      .sort(),
   );
 });

@@ -95,6 +95,7 @@ test('attempts stand below their task, and a click opens them in a new window', 
 
 test('a start tells its steps and opens the window', async () => {
   const { run, room } = await makeWindow(false);
+  fake.picks = ['Practice'];
   await run('e2eSwe.startAttempt', '/c/alpha');
   expect(fake.progress.join('\n')).toContain('Preparing a workspace for alpha: Preparing the image');
   const started = [...room.records.keys()].find((id) => id.startsWith('new'));

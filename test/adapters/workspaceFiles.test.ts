@@ -23,7 +23,7 @@ beforeEach(() => {
   room = new FakeRoom();
   room.add(makeAttempt('one'));
   sessions = new WorkspaceSessions({ open: (id) => room.open(id), log });
-  files = new WorkspaceFiles(sessions, async (id) => id === 'one');
+  files = new WorkspaceFiles(sessions, async (id) => (id === 'one' ? {} : undefined));
   changes = [];
   files.onDidChangeFile((events) =>
     changes.push(

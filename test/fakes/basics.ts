@@ -43,3 +43,20 @@ export class Uri {
     return `${this.scheme}:${this.path}${this.query && `?${this.query}`}`;
   }
 }
+
+export class FileSystemError extends Error {
+  constructor(
+    message: string,
+    readonly code = 'Unknown',
+  ) {
+    super(message);
+  }
+  static readonly #make = (code: string) => (about: Uri | string) =>
+    new FileSystemError(typeof about === 'string' ? about : `${code} ${about}`, code);
+  static FileNotFound = FileSystemError.#make('FileNotFound');
+  static FileExists = FileSystemError.#make('FileExists');
+  static FileNotADirectory = FileSystemError.#make('FileNotADirectory');
+  static FileIsADirectory = FileSystemError.#make('FileIsADirectory');
+  static NoPermissions = FileSystemError.#make('NoPermissions');
+  static Unavailable = FileSystemError.#make('Unavailable');
+}

@@ -3,12 +3,13 @@
  * plain Node. `fake` steers it and tells what happened. Tests import `vscode` for types and this file for `fake`.
  */
 
-import { CancellationTokenSource, EventEmitter, type Listener, Uri } from './basics.ts';
+import { CancellationTokenSource, EventEmitter, FileSystemError, type Listener, Uri } from './basics.ts';
 import { createLanguages, FakeDiagnostic } from './diagnostics.ts';
+import { FakeInputBox, FakeQuickPick } from './quickInput.ts';
 import { FakeTestItem, FakeTestItems } from './testItems.ts';
 import { FakeRun } from './testRun.ts';
 
-export { CancellationTokenSource, EventEmitter, Uri };
+export { CancellationTokenSource, EventEmitter, FileSystemError, Uri };
 
 export class Position {
   constructor(
@@ -69,28 +70,12 @@ export class TreeItem {
   ) {}
 }
 
-export class FileSystemError extends Error {
-  constructor(
-    message: string,
-    readonly code = 'Unknown',
-  ) {
-    super(message);
-  }
-  static readonly #make = (code: string) => (about: Uri | string) =>
-    new FileSystemError(typeof about === 'string' ? about : `${code} ${about}`, code);
-  static FileNotFound = FileSystemError.#make('FileNotFound');
-  static FileExists = FileSystemError.#make('FileExists');
-  static FileNotADirectory = FileSystemError.#make('FileNotADirectory');
-  static FileIsADirectory = FileSystemError.#make('FileIsADirectory');
-  static NoPermissions = FileSystemError.#make('NoPermissions');
-  static Unavailable = FileSystemError.#make('Unavailable');
-}
-
 export class TerminalProfile {
   constructor(readonly options: unknown) {}
 }
 
 export const TreeItemCollapsibleState = { None: 0, Collapsed: 1, Expanded: 2 };
+export const QuickInputButtons = { Back: 'back' };
 export const ProgressLocation = { SourceControl: 1, Window: 10, Notification: 15 };
 export const ConfigurationTarget = { Global: 1, Workspace: 2, WorkspaceFolder: 3 };
 export const QuickPickItemKind = { Separator: -1, Default: 0 };
@@ -204,6 +189,8 @@ function initialState() {
     windowState: new EventEmitter<{ focused: boolean }>(),
     /** Answers the input boxes that open, in order. */
     inputs: [] as (string | undefined)[],
+    /** What forms asked. */
+    asked: [] as string[],
     savedAll: 0,
     fileSystems: new Map<string, { readFile(uri: Uri): Promise<Uint8Array> }>(),
   };
@@ -254,6 +241,8 @@ export const window = {
   registerTerminalProfileProvider: never,
   state: { focused: true },
   onDidChangeWindowState: (listener: Listener<{ focused: boolean }>) => fake.windowState.event(listener),
+  createQuickPick: () => new FakeQuickPick(fake),
+  createInputBox: () => new FakeInputBox(fake),
   showInputBox: async () => fake.inputs.shift(),
   onDidOpenTerminal: (listener: (terminal: object) => void) => fake.terminalOpened.event(listener),
   onDidCloseTerminal: (listener: (terminal: object) => void) => fake.terminalClosed.event(listener),

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openWorkbench, REPO, shootFailures, type Workbench } from './harness/workbench.ts';
-import { clearNotifications, gradeMs, row, showTasks } from './support/steps.ts';
+import { clearNotifications, gradeMs, row, showTasks, startPractice } from './support/steps.ts';
 
 let first: Workbench;
 let workbench: Workbench;
@@ -44,10 +44,7 @@ test(
   'the clock of an attempt runs in the status bar, with its budget',
   async () => {
     await showTasks(first);
-    await row(first, 'tidequery').hover();
-    workbench = await first.newWindow(() =>
-      row(first, 'tidequery').getByRole('button', { name: 'Start attempt' }).click(),
-    );
+    workbench = await first.newWindow(() => startPractice(first, 'tidequery'));
     await statusItem('tidequery: running').waitFor();
     await clock().waitFor();
     const before = await seconds();

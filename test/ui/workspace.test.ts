@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openWorkbench, REPO, shootFailures, type Workbench } from './harness/workbench.ts';
-import { clearNotifications, gradeMs, row, showTasks, useTheme } from './support/steps.ts';
+import { clearNotifications, gradeMs, row, showTasks, startPractice, useTheme } from './support/steps.ts';
 
 /** What the scripted user knows: how the task is solved. */
 const REFERENCE = join(REPO, 'tasks/tidequery/solution/reference');
@@ -52,10 +52,7 @@ test(
   'an attempt starts from the tree, in a window of its own',
   async () => {
     await showTasks(first);
-    await row(first, 'tidequery').hover();
-    workbench = await first.newWindow(() =>
-      row(first, 'tidequery').getByRole('button', { name: 'Start attempt' }).click(),
-    );
+    workbench = await first.newWindow(() => startPractice(first, 'tidequery'));
     await workbench.page.locator('.statusbar-item', { hasText: 'tidequery: running' }).waitFor();
     await workbench.notification(/The container is offline/).waitFor();
     await workbench.page.waitForTimeout(3_000);

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeTask } from '../fixtures/tasks/makeTask.ts';
 import { openWorkbench, REPO, shootFailures, type Workbench } from './harness/workbench.ts';
-import { clearNotifications, gradeMs, row, showTasks, useTheme } from './support/steps.ts';
+import { clearNotifications, gradeMs, row, showTasks, startPractice, useTheme } from './support/steps.ts';
 
 /** Fails at a line of the workspace, at one of a hidden test, and passes once. */
 const report = {
@@ -83,10 +83,7 @@ const explorerRow = (name: string, window = workbench) =>
 async function start(): Promise<Workbench> {
   await first.page.bringToFront();
   await showTasks(first);
-  await row(first, 'totals').hover();
-  const window = await first.newWindow(() =>
-    row(first, 'totals').getByRole('button', { name: 'Start attempt' }).click(),
-  );
+  const window = await first.newWindow(() => startPractice(first, 'totals'));
   windows.push(window);
   await status('totals: running', window).waitFor({ timeout: 60_000 });
   await window.notification(/The container is offline/).waitFor();

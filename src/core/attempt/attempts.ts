@@ -26,6 +26,7 @@ import type { AttemptDebrief } from './protocol.ts';
 import type { Recorder } from './recorder.ts';
 import { Recorders } from './recorders.ts';
 import { recordSession } from './recordSession.ts';
+import { type RecordSummary, readSummary } from './recordSummary.ts';
 import { type ResetKind, resetAttempt } from './resetAttempt.ts';
 import { unsealGrades } from './sealedGrades.ts';
 import { snapshotAttempt } from './snapshots.ts';
@@ -246,6 +247,13 @@ export class Attempts {
   /** As it stands now; also while another window has it, by what that one wrote. */
   async clock(id: string): Promise<AttemptClock> {
     return readAttemptClock(this.#context, id);
+  }
+
+  /** Its record as a whole, as far as it is written. Errors: what the file system says. */
+  async summary(id: string): Promise<{ readonly summary: RecordSummary; readonly lastLine: number }> {
+    const { store, recorders } = this.#context;
+    await recorders.peek(id)?.flush();
+    return readSummary(store.dirOf(id));
   }
 
   /** Not counted, for a reason that is kept with it; its files and grades stay. Also of one that is over. */

@@ -4,6 +4,7 @@ import { createWorkspaceContainer, deleteWorkspace } from '#core/container/works
 import { probeIsolation } from '#core/container/workspaceProbe.ts';
 import { type AttemptContext, workspaceSpec } from './context.ts';
 import { withStoreLabel } from './orphans.ts';
+import { notStartedReason } from './states.ts';
 import type { AttemptEvent, AttemptRecord } from './types.ts';
 
 /** What one way to begin an attempt does otherwise than another. */
@@ -66,7 +67,15 @@ async function prepare(
   const isolation = await probeIsolation(container, { signal, ...user });
   await container.pause();
   throwIfCancelled(signal);
-  return { kind: 'ready', attempt: await context.store.move(made.id, 'ready'), isolation, clamped };
+  return { kind: 'ready', attempt: await makeReady(context, made.id), isolation, clamped };
+}
+
+/** Its environment is there and frozen; the clock of a measured attempt stands until its builder starts it. */
+async function makeReady({ store, recorders }: AttemptContext, id: string): Promise<AttemptRecord> {
+  const ready = await store.move(id, 'ready');
+  if (!ready.protocol) return ready;
+  recorders.append(id, { kind: 'milestone', what: 'environment-ready' });
+  return store.move(id, 'paused', { reason: notStartedReason });
 }
 
 /** The first line of the record of a measured attempt, whose lock the caller has. */

@@ -3,7 +3,7 @@ import { type ContainerEngine, type ContainerHandle, EngineError } from '#core/c
 import { FsChannel } from '#core/container/fsChannel.ts';
 import { ensureImage } from '#core/container/images.ts';
 import { type OpenedWorkspace, openWorkspaceContainer } from '#core/container/workspaceContainer.ts';
-import { probeIsolation } from '#core/container/workspaceProbe.ts';
+import { type IsolationProbe, probeIsolation } from '#core/container/workspaceProbe.ts';
 import { imageOfTask } from '#core/grading/plan.ts';
 import { SnapshotSchedule } from '#core/snapshot/schedule.ts';
 import { ChannelTaker } from '#core/snapshot/takeFromChannel.ts';
@@ -13,7 +13,7 @@ import { makeHarborFolders } from './makeWorkspace.ts';
 import { noticeWork } from './noticeWork.ts';
 import { endPause, holdPause, isTimeUp } from './pauseAttempt.ts';
 import { unsealGrades } from './sealedGrades.ts';
-import { isOver } from './states.ts';
+import { awaitsStart, isOver } from './states.ts';
 import type { AttemptRecord, OpenAttempt } from './types.ts';
 
 /** How long the window that was there before a reload may take to close. */
@@ -61,14 +61,17 @@ export async function openAttempt(
       throw new UserError(`The attempt ${id} is frozen: it is being graded in another window.`, {
         nextStep: 'Open it again when that is over.',
       });
+    const user = record.user === undefined ? {} : { user: record.user };
+    const unstarted =
+      isFirst && awaitsStart(record) ? await probeUnstarted(context, id, container, user, signal) : undefined;
     if (isFirst) {
       await freezes.enter(id, container);
       thawed = container;
     }
-    const user = record.user === undefined ? {} : { user: record.user };
     const gated = freezes.through(id, container);
     const probe = () => probeIsolation(gated, { signal, ...user });
-    const isolation = isFirst ? await whileThawed(context, id, container, probe, signal) : await probe();
+    const isolation =
+      unstarted ?? (isFirst ? await whileThawed(context, id, container, probe, signal) : await probe());
     const current = mayWrite ? await enter(context, id, container) : record;
     const files = new FsChannel(gated, user);
     // Everything is in a snapshot, whoever may read it in there; over a channel of its own, so that nobody waits.
@@ -122,8 +125,26 @@ export async function openAttempt(
     };
   } catch (error) {
     if (thawed) await rest(context, id, thawed).catch(() => undefined);
+    else if (isFirst) await endPause(context, id, false);
     await leave();
     throw error;
+  }
+}
+
+/** Nobody has worked in it, so that nothing in it goes on while it is looked at: its clock stands all the time. */
+async function probeUnstarted(
+  context: AttemptContext,
+  id: string,
+  container: ContainerHandle,
+  user: { readonly user?: string },
+  signal: AbortSignal,
+): Promise<IsolationProbe> {
+  await holdPause(context, id, container);
+  try {
+    await container.unpause();
+    return await probeIsolation(container, { signal, ...user });
+  } finally {
+    await container.pause();
   }
 }
 

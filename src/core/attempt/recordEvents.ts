@@ -57,6 +57,21 @@ export const recordEvent = z.discriminatedUnion('kind', [
   }),
   z.object({ kind: z.literal('focus'), focused: z.boolean() }),
   z.object({ kind: z.literal('note'), text: z.string() }),
+  /** `environment-ready`: of a measured attempt; `started`: the first thaw; `spec-opened`: each time that we show it. */
+  z.object({
+    kind: z.literal('milestone'),
+    what: z.enum(['environment-ready', 'started', 'spec-opened']),
+  }),
+  /**
+   * What became of the editor's own AI where none may help: settings that hold in the window, those that do not, and
+   * installed extensions that are known to be AI.
+   */
+  z.object({
+    kind: z.literal('ai-features'),
+    off: z.array(z.string()),
+    on: z.array(z.string()),
+    extensions: z.array(z.string()),
+  }),
   /** Typing into a terminal, a few seconds of it at a time. */
   z.object({ kind: z.literal('activity'), in: z.string() }),
   /** The whole text of a document, where what was recorded before does not lead to it. */

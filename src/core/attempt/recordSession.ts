@@ -11,9 +11,11 @@ export function recordSession(context: AttemptContext): void {
     recorders.append(id, { kind: 'state', state, ...(reason === undefined ? {} : { reason }) }),
   );
   freezes.beforeThaw = (id) => recorders.watch(id);
-  freezes.onDidSettle(({ id, isFrozen, reason }) =>
-    recorders.append(id, isFrozen ? { kind: 'frozen', reason } : { kind: 'thawed' }),
-  );
+  freezes.onDidSettle(({ id, isFrozen, reason }) => {
+    const isStart = !isFrozen && recorders.peek(id)?.clock.phase === 'not started';
+    if (isStart) recorders.append(id, { kind: 'milestone', what: 'started' });
+    recorders.append(id, isFrozen ? { kind: 'frozen', reason } : { kind: 'thawed' });
+  });
   recorders.onAlarm((alarm) => {
     void answer(context, alarm).catch((error: unknown) =>
       log.error(`${alarm.id}, ${alarm.what}: ${errorMessage(error)}`),

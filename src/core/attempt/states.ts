@@ -76,6 +76,19 @@ export function reasonOf({ history }: Pick<AttemptRecord, 'history'>): string | 
   return history.at(-1)?.reason;
 }
 
+/** Why a measured attempt is paused that was never started. */
+export const notStartedReason = 'its clock has not been started';
+
+/** A measured attempt whose clock waits for its builder: nobody has worked in it, and the spec is not shown. */
+export function awaitsStart({
+  state,
+  protocol,
+  history,
+}: Pick<AttemptRecord, 'state' | 'protocol' | 'history'>): boolean {
+  const wasStarted = history.some((step) => step.state === 'running');
+  return state === 'paused' && protocol !== undefined && !wasStarted;
+}
+
 const ends: readonly AttemptState[] = ['submitted', 'gave-up', 'timed-out', 'disqualified'];
 
 /** Nothing is built in it any more. */

@@ -66,6 +66,8 @@ function joinAttempts({ engine, storeDir, guardScript, log }: JoinAttemptsDeps):
     pause: async (id, reason) => (await join()).attempts.pause(id, reason),
     resume: async (id) => (await join()).attempts.resume(id),
     note: async (id, text) => (await join()).attempts.note(id, text),
+    clock: async (id) => (await join()).attempts.clock(id),
+    summary: async (id) => (await join()).attempts.summary(id),
     debrief: async (id, debrief) => (await join()).attempts.debrief(id, debrief),
     underWayAt: async (dir, digest) => (await join()).attempts.underWayAt(dir, digest),
     revealed: async (attempts, reveal) => (await join()).attempts.revealed(attempts, reveal),

@@ -1,5 +1,7 @@
+import type { AttemptClock } from '#core/attempt/attemptClock.ts';
 import type { OutsideReveal } from '#core/attempt/outsideReveals.ts';
 import type { AttemptDebrief } from '#core/attempt/protocol.ts';
+import type { RecordSummary } from '#core/attempt/recordSummary.ts';
 import type {
   AttachedMode,
   AttemptBridges,
@@ -44,7 +46,10 @@ export interface AttemptRoom {
   pause(id: string, reason: string | undefined): Promise<AttemptRecord>;
   resume(id: string): Promise<AttemptRecord>;
   note(id: string, text: string): Promise<void>;
-  /** Of an attempt that is over. */
+  clock(id: string): Promise<AttemptClock>;
+  /** Its record as a whole, as far as it is written. */
+  summary(id: string): Promise<{ readonly summary: RecordSummary; readonly lastLine: number }>;
+  /** What its builder says when it is over. */
   debrief(id: string, debrief: AttemptDebrief): Promise<AttemptRecord>;
   delete(id: string): Promise<void>;
   orphans(): Promise<readonly OrphanedWorkspace[]>;

@@ -1,12 +1,15 @@
 import * as vscode from 'vscode';
+import type { AttemptProtocol } from '#core/attempt/protocol.ts';
 import type { AttemptRecord } from '#core/attempt/types.ts';
 import { DisposableStore } from '#core/base/disposable.ts';
 import type { Log } from '#core/base/log.ts';
 import type { Task } from '#core/task/types.ts';
+import { askProtocol } from '#vscode/baseline/startForm.ts';
 import { abortOn } from '#vscode/cancellation.ts';
 import type { CommandHandler } from '#vscode/commands/commandIds.ts';
 import { type PickTaskDeps, pickTask } from '#vscode/commands/pickTask.ts';
 import { askForHostVariables } from '#vscode/grading/askForHostVariables.ts';
+import type { ChoiceMemory } from '#vscode/grading/chooseSource.ts';
 import { elapsedProgress } from '#vscode/grading/elapsedProgress.ts';
 import { withoutLinks } from '#vscode/text.ts';
 import { requireTrust } from '#vscode/trust.ts';
@@ -17,16 +20,19 @@ import type { AttemptRoom } from './ports.ts';
 export interface StartAttemptDeps extends PickTaskDeps {
   readonly room: Pick<AttemptRoom, 'start'>;
   readonly attempts: AttemptIndex;
+  /** What a person answers in every window. */
+  readonly personMemory: ChoiceMemory;
   readonly log: Log;
 }
 
-/** Makes a workspace for a task and opens it in a window of its own. */
+/** Asks how the attempt is meant, makes a workspace for it and opens that in a window of its own. */
 export function startAttempt(deps: StartAttemptDeps): CommandHandler {
   return async (argument) => {
     const task = await pickTask(deps, argument, 'Start attempt');
     requireTrust(task);
+    const protocol = await askProtocol(task.name, deps.personMemory);
     try {
-      const record = await prepare(deps, task);
+      const record = await prepare(deps, task, protocol);
       await deps.attempts.reload();
       await openWorkspaceWindow(record.id);
     } finally {
@@ -35,7 +41,11 @@ export function startAttempt(deps: StartAttemptDeps): CommandHandler {
   };
 }
 
-async function prepare({ room, log, attempts }: StartAttemptDeps, task: Task): Promise<AttemptRecord> {
+async function prepare(
+  { room, log, attempts }: StartAttemptDeps,
+  task: Task,
+  protocol: AttemptProtocol | undefined,
+): Promise<AttemptRecord> {
   const store = new DisposableStore();
   const controller = new AbortController();
   const title = `Preparing a workspace for ${task.name}`;
@@ -47,7 +57,10 @@ async function prepare({ room, log, attempts }: StartAttemptDeps, task: Task): P
         const elapsed = store.add(elapsedProgress(progress));
         let step = 'Connecting to the container engine';
         elapsed.step(step);
-        const options = { allowHostEnv: (names: readonly string[]) => askForHostVariables(task, names) };
+        const options = {
+          protocol,
+          allowHostEnv: (names: readonly string[]) => askForHostVariables(task, names),
+        };
         for await (const event of room.start(task, options, controller.signal)) {
           switch (event.kind) {
             case 'preparing':

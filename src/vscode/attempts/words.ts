@@ -1,4 +1,5 @@
 import type { FreezeReason } from '#core/attempt/freezes.ts';
+import { awaitsStart } from '#core/attempt/states.ts';
 import type { AttemptRecord, AttemptState } from '#core/attempt/types.ts';
 import type { IsolationProbe } from '#core/container/workspaceProbe.ts';
 
@@ -29,6 +30,9 @@ const freezes: Readonly<Record<FreezeReason, string | undefined>> = {
   pause: 'The attempt is paused. “Resume” starts its clock again.',
 };
 
+export const waitingSentence =
+  'The clock of this measured attempt has not been started. “Start the clock” shows the spec and thaws the workspace.';
+
 export function freezeSentence(reason: FreezeReason | undefined): string | undefined {
   return reason === undefined ? undefined : freezes[reason];
 }
@@ -47,10 +51,15 @@ export const stateIcons: Readonly<Record<AttemptState, string>> = {
   lost: 'warning',
 };
 
+/** In words of one or two. */
+export function standing(record: AttemptRecord): string {
+  return awaitsStart(record) ? 'not started' : stateLabel(record.state);
+}
+
 /** "running · resolved", with the last verdict where there is one. */
 export function attemptSummary(record: AttemptRecord): string {
   const last = record.grades.at(-1);
-  return last ? `${stateLabel(record.state)} · ${last.verdict}` : stateLabel(record.state);
+  return last ? `${standing(record)} · ${last.verdict}` : standing(record);
 }
 
 /** "Offline: a connection attempt from inside failed (Network is unreachable)." */

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { isOver } from '#core/attempt/states.ts';
+import { awaitsStart, isOver } from '#core/attempt/states.ts';
 import { CancelledError } from '#core/base/errors.ts';
 import type { CommandHandler, CommandId } from '#vscode/commands/commandIds.ts';
 import type { WorkspaceSession } from '#vscode/workspace/workspaceSession.ts';
@@ -100,6 +100,13 @@ export function menuItems(
     separator,
     { label: '$(close) Close workspace', command: 'e2eSwe.closeWorkspace' },
   ];
+  if (session.frozen !== undefined && awaitsStart(session.record))
+    return [
+      { label: '$(play) Start the clock', command: 'e2eSwe.startClock' },
+      { label: '$(checklist) Show conditions', command: 'e2eSwe.showConditions' },
+      { label: '$(circle-slash) Give up…', command: 'e2eSwe.giveUpAttempt' },
+      ...close,
+    ];
   if (session.frozen !== undefined) {
     const thaw: MenuItem = { label: '$(debug-continue) Keep working', command: 'e2eSwe.keepWorking' };
     const resume: MenuItem[] =
@@ -112,10 +119,17 @@ export function menuItems(
         : [];
     return [...(session.isFrozenForGrade ? [thaw] : []), ...resume, ...spec, ...close];
   }
+  const conditions: MenuItem[] = [
+    { label: '$(checklist) Show conditions', command: 'e2eSwe.showConditions' },
+    ...(isOver(session.record.state) && session.record.protocol
+      ? [{ label: '$(feedback) Fill in the debrief…', command: 'e2eSwe.fillInDebrief' } as const]
+      : []),
+  ];
   const isSubmitted = ['submitted', 'timed-out'].includes(session.record.state);
   const mayAgain = isSubmitted && (!last || last.verdict === 'not graded');
   return [
     ...work,
+    ...conditions,
     ...(session.readOnly === undefined ? grading : mayAgain ? again : []),
     ...(attached.length > 1 ? attached : []),
     ...close,

@@ -1,6 +1,7 @@
 import type { ClockState } from '#core/attempt/clock.ts';
 import { budgetLeftSec } from '#core/attempt/sessionWatch.ts';
-import { isOver } from '#core/attempt/states.ts';
+import { awaitsStart, isOver } from '#core/attempt/states.ts';
+import { waitingSentence } from '#vscode/attempts/words.ts';
 import { windowAttemptId } from '#vscode/workspace/attemptUri.ts';
 import { SessionStatus, type StatusText } from '#vscode/workspace/sessionStatus.ts';
 import type { WorkspaceSession } from '#vscode/workspace/workspaceSession.ts';
@@ -15,6 +16,7 @@ export function clockText(
   failure: string | undefined,
 ): StatusText {
   const { budgetSec } = record;
+  if (awaitsStart(record)) return waitingText(budgetSec, failure);
   const leftSec = budgetLeftSec(budgetSec, clock.unpausedMs);
   const budget = budgetSec === null ? '' : ` / ${durationText(budgetSec * 1000)}`;
   const isRunning = clock.phase === 'running';
@@ -35,6 +37,17 @@ export function clockText(
     command: isPaused ? 'e2eSwe.resumeAttempt' : readOnly === undefined ? 'e2eSwe.pauseAttempt' : undefined,
     isWarning:
       failure !== undefined || (budgetSec !== null && leftSec !== undefined && leftSec <= budgetSec / 10),
+  };
+}
+
+/** The clock of a measured attempt that was not started yet. */
+function waitingText(budgetSec: number | null, failure: string | undefined): StatusText {
+  const budget = budgetSec === null ? '' : ` (${durationText(budgetSec * 1000)})`;
+  return {
+    text: `$(${failure === undefined ? 'play' : 'warning'}) Start the clock${budget}`,
+    tooltip: failure === undefined ? waitingSentence : `Nothing can be recorded at the moment: ${failure}`,
+    command: 'e2eSwe.startClock',
+    isWarning: failure !== undefined,
   };
 }
 

@@ -21,6 +21,8 @@ import { startAttempt } from '#vscode/attempts/startAttempt.ts';
 import { submitAttempt } from '#vscode/attempts/submitAttempt.ts';
 import { trySetup } from '#vscode/attempts/trySetup.ts';
 import { workspaceMenu } from '#vscode/attempts/workspaceMenu.ts';
+import { thenDebrief } from '#vscode/baseline/fillInDebrief.ts';
+import { registerBaseline } from '#vscode/baseline/registerBaseline.ts';
 import type { CommandHandlers } from '#vscode/commands/commandIds.ts';
 import type { GradeAndTellDeps } from '#vscode/commands/gradeAndTell.ts';
 import type { ErrorReporter } from '#vscode/commands/reportError.ts';
@@ -48,6 +50,8 @@ export interface WorkspaceDeps extends GradeAndTellDeps {
   readonly attempts: AttemptIndex;
   readonly reader: TaskReader;
   readonly memory: ChoiceMemory;
+  /** What a person answers in every window. */
+  readonly personMemory: ChoiceMemory;
   readonly reportError: ErrorReporter;
   readonly log: Log;
 }
@@ -60,14 +64,7 @@ export function registerWorkspace(deps: WorkspaceDeps) {
   const { room } = attempts;
   const store = new DisposableStore();
   const sessions = store.add(new WorkspaceSessions({ open: openPatiently(room), log }));
-  const files = store.add(
-    new WorkspaceFiles(sessions, (id) =>
-      room.read(id).then(
-        () => true,
-        () => false,
-      ),
-    ),
-  );
+  const files = store.add(new WorkspaceFiles(sessions, (id) => room.read(id).catch(() => undefined)));
   store.add(registerWorkspaceFiles(files));
   store.add(registerTerminalProfile(sessions));
   const problems = store.add(new GradeProblems());
@@ -91,14 +88,21 @@ export function registerWorkspace(deps: WorkspaceDeps) {
   };
   store.add(registerReadonlyFiles(specScheme, readSpecDocument(specTasks, deps.reader)));
   const welcome = async (session: WorkspaceSession): Promise<void> => {
+    // It is shown when the clock is started.
+    if (session.isWaiting) return;
     const isFirst = await isFirstOpening(session, deps.memory);
     tellMode(session, notifier, isFirst);
     if (!isFirst) return;
     try {
       await showSpecBeside(await tasks.of(session.record));
+      session.open.recorder?.append({ kind: 'milestone', what: 'spec-opened' });
     } catch (error) {
       log.warn(`The spec could not be opened: ${errorMessage(error)}`);
     }
+  };
+  const lookAgain = (session: WorkspaceSession): void => {
+    void vscode.commands.executeCommand('workbench.files.action.refreshFilesExplorer');
+    files.refreshEditors(session);
   };
   let wasOpened = false;
   let lastRestart = 0;
@@ -121,10 +125,7 @@ export function registerWorkspace(deps: WorkspaceDeps) {
       if (session.id !== windowAttemptId()) return;
       void welcome(session);
       // Opened anew, its files may be others, and be changed or not: explorer and editors do not look by themselves.
-      if (wasOpened) {
-        void vscode.commands.executeCommand('workbench.files.action.refreshFilesExplorer');
-        files.refreshEditors(session);
-      }
+      if (wasOpened) lookAgain(session);
       wasOpened = true;
     }),
   );
@@ -156,6 +157,12 @@ export function registerWorkspace(deps: WorkspaceDeps) {
   store.add(replaceHostTerminals({ notifier, log, open: async () => void (await openShell()) }));
   const recording = store.add(registerRecord({ room, sessions, attempts, notifier, log }));
   const attempt = { room, sessions, attempts, tasks, problems, grading: deps };
+  const onStarted = (session: WorkspaceSession): void => {
+    lookAgain(session);
+    void welcome(session);
+  };
+  const ending = { room, sessions, attempts, notifier };
+  const baseline = store.add(registerBaseline({ ...ending, log, onStarted }));
   const commands = {
     'e2eSwe.startAttempt': startAttempt({ ...deps, room, attempts }),
     'e2eSwe.openAttempt': openAttempt(attempt),
@@ -171,16 +178,17 @@ export function registerWorkspace(deps: WorkspaceDeps) {
     'e2eSwe.gradeAttempt': gradeAttempt(attempt),
     'e2eSwe.clearProblems': clearProblems({ problems }),
     'e2eSwe.keepWorking': keepWorking({ room, sessions, notifier }),
-    'e2eSwe.submitAttempt': submitAttempt(attempt),
-    'e2eSwe.giveUpAttempt': giveUpAttempt(attempt),
+    'e2eSwe.submitAttempt': thenDebrief(ending, submitAttempt(attempt)),
+    'e2eSwe.giveUpAttempt': thenDebrief(ending, giveUpAttempt(attempt)),
     ...recording.commands,
+    ...baseline.commands,
     'e2eSwe.attachWindow': attachWindow({ ...deps, ...attempt, hostEnv: process.env }),
     'e2eSwe.checkBridges': checkBridges({ ...deps, room }),
     'e2eSwe.closeWorkspace': closeWorkspace(),
   } satisfies Partial<CommandHandlers>;
 
   return {
-    ...{ commands, recording, sessions, status, search, attempts, problems },
+    ...{ commands, recording, baseline, sessions, status, search, attempts, problems },
     stop: () => sessions.stop(),
     dispose: () => store.dispose(),
   };

@@ -1,7 +1,9 @@
 import { posix } from 'node:path';
 import * as vscode from 'vscode';
+import type { AttemptRecord } from '#core/attempt/types.ts';
 import { type Disposable, DisposableStore } from '#core/base/disposable.ts';
 import type { FsEntry, FsKind, FsStat } from '#core/container/fsChannelReplies.ts';
+import { aiSettings, isSettingsFile } from '#vscode/baseline/aiFeatures.ts';
 import { bytesToText, parseAttemptUri, workspaceScheme } from './attemptUri.ts';
 import { containerPath } from './containerPaths.ts';
 import { editorFolder, refuseToRead, refuseToWrite } from './editorFolder.ts';
@@ -13,6 +15,15 @@ import { WorkspaceWatcher } from './workspaceWatcher.ts';
 
 const maxKnownStats = 5_000;
 
+/** Whether it can be opened or not; undefined where there is no such attempt. */
+export type FindAttempt = (attemptId: string) => Promise<Pick<AttemptRecord, 'protocol'> | undefined>;
+
+/** A folder that nothing can be made in now. */
+const emptyFolder: vscode.FileStat = {
+  ...{ type: vscode.FileType.Directory, ctime: 0, mtime: 0, size: 0 },
+  permissions: vscode.FilePermission.Readonly,
+};
+
 interface Place {
   readonly session: WorkspaceSession;
   /** In the container, as bytes. */
@@ -23,7 +34,7 @@ interface Place {
 /** The files of an attempt's workspace, over the channel into its container. */
 export class WorkspaceFiles implements vscode.FileSystemProvider, Disposable {
   readonly #sessions: WorkspaceSessions;
-  readonly #isKnown: (attemptId: string) => Promise<boolean>;
+  readonly #find: FindAttempt;
   readonly #store = new DisposableStore();
   readonly #changed = this.#store.add(new vscode.EventEmitter<vscode.FileChangeEvent[]>());
   readonly #watcher: WorkspaceWatcher;
@@ -32,10 +43,9 @@ export class WorkspaceFiles implements vscode.FileSystemProvider, Disposable {
 
   readonly onDidChangeFile = this.#changed.event;
 
-  /** `isKnown`: there is such an attempt, whether it can be opened or not. */
-  constructor(sessions: WorkspaceSessions, isKnown: (attemptId: string) => Promise<boolean>) {
+  constructor(sessions: WorkspaceSessions, find: FindAttempt) {
     this.#sessions = sessions;
-    this.#isKnown = isKnown;
+    this.#find = find;
     this.#watcher = this.#store.add(
       new WorkspaceWatcher(sessions, (changes) => this.#changed.fire([...changes])),
     );
@@ -47,10 +57,13 @@ export class WorkspaceFiles implements vscode.FileSystemProvider, Disposable {
   }
 
   async stat(uri: vscode.Uri): Promise<vscode.FileStat> {
+    const settings = await this.#settings(uri);
+    if (settings) return { ...emptyFolder, type: vscode.FileType.File, size: settings.length };
     refuseToRead(uri);
     const root = await this.#rootThatIsNotOpen(uri);
     if (root) return root;
     const { session, path } = await this.#place(uri);
+    if (session.isWaiting && path === containerPath(session)) return emptyFolder;
     const known = this.#known.get(path);
     if (session.frozen !== undefined && known) return fileStat(known, true);
     return this.#try(uri, async () => {
@@ -62,6 +75,9 @@ export class WorkspaceFiles implements vscode.FileSystemProvider, Disposable {
 
   async readDirectory(uri: vscode.Uri): Promise<[string, vscode.FileType][]> {
     refuseToRead(uri);
+    const place = await this.#place(uri);
+    // Its spec is among them.
+    if (place.session.isWaiting) return [];
     return this.#try(uri, async ({ session, path }) => {
       const entries = await session.open.files.list(path);
       const shown =
@@ -71,6 +87,8 @@ export class WorkspaceFiles implements vscode.FileSystemProvider, Disposable {
   }
 
   async readFile(uri: vscode.Uri): Promise<Uint8Array> {
+    const settings = await this.#settings(uri);
+    if (settings) return settings;
     refuseToRead(uri);
     return this.#try(uri, async ({ session, path }) => {
       const { files } = session.open;
@@ -155,9 +173,14 @@ export class WorkspaceFiles implements vscode.FileSystemProvider, Disposable {
       () => true,
       () => false,
     );
-    if (isOpen || !(await this.#isKnown(attemptId))) return undefined;
-    const permissions = vscode.FilePermission.Readonly;
-    return { type: vscode.FileType.Directory, ctime: 0, mtime: 0, size: 0, permissions };
+    return isOpen || !(await this.#find(attemptId)) ? undefined : emptyFolder;
+  }
+
+  /** The settings that an attempt without AI has; VS Code asks for them before the attempt is open. */
+  async #settings(uri: vscode.Uri): Promise<Uint8Array | undefined> {
+    if (!isSettingsFile(uri)) return undefined;
+    const attempt = await this.#find(parseAttemptUri(uri)?.attemptId ?? '');
+    return attempt?.protocol?.aiPolicy === 'none' ? Buffer.from(aiSettings(), 'utf8') : undefined;
   }
 
   async #place(uri: vscode.Uri): Promise<Place> {

@@ -1,10 +1,10 @@
 import type { FreezeReason } from '#core/attempt/freezes.ts';
-import { isOver } from '#core/attempt/states.ts';
+import { awaitsStart, isOver } from '#core/attempt/states.ts';
 import type { AttemptRecord, OpenAttempt } from '#core/attempt/types.ts';
 import type { Disposable } from '#core/base/disposable.ts';
 import { UserError } from '#core/base/errors.ts';
 import { Emitter } from '#core/base/event.ts';
-import { freezeSentence } from '#vscode/attempts/words.ts';
+import { freezeSentence, waitingSentence } from '#vscode/attempts/words.ts';
 
 /** How long what wants to read waits for a frozen workspace before it fails with the reason. */
 export const thawPatienceMs = 3_000;
@@ -61,7 +61,12 @@ export class WorkspaceSession implements Disposable {
 
   /** Why the container stands still now; undefined while it runs. */
   get frozen(): string | undefined {
-    return freezeSentence(this.#freeze);
+    return this.isWaiting ? waitingSentence : freezeSentence(this.#freeze);
+  }
+
+  /** True for a measured attempt whose clock was never started: neither files nor spec are shown. */
+  get isWaiting(): boolean {
+    return this.#freeze === 'pause' && !this.open.readOnly && awaitsStart(this.#record);
   }
 
   /** True while it is frozen for an interim grade, which the person can end. */

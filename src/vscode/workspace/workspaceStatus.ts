@@ -1,5 +1,5 @@
 import { isOver } from '#core/attempt/states.ts';
-import { isolationSentence, stateLabel } from '#vscode/attempts/words.ts';
+import { isolationSentence, standing, stateLabel } from '#vscode/attempts/words.ts';
 import { windowAttemptId } from './attemptUri.ts';
 import { SessionStatus, type StatusText } from './sessionStatus.ts';
 import type { WorkspaceSession } from './workspaceSession.ts';
@@ -23,7 +23,7 @@ export function statusText(session: WorkspaceSession): StatusText {
       : session.isFrozenForGrade
         ? 'frozen while graded'
         : record.state === 'paused'
-          ? stateLabel(record.state)
+          ? standing(record)
           : 'frozen';
   const note = readOnly !== undefined && !isOver(record.state) ? ', read-only' : '';
   return {

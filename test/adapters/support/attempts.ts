@@ -1,15 +1,19 @@
 import { randomBytes } from 'node:crypto';
+import type { AttemptClock } from '#core/attempt/attemptClock.ts';
+import { newClock } from '#core/attempt/clock.ts';
 import type { FreezeReason } from '#core/attempt/freezes.ts';
 import { attemptsUnderWay } from '#core/attempt/hiddenTests.ts';
 import type { OutsideReveal } from '#core/attempt/outsideReveals.ts';
 import type { AttemptDebrief } from '#core/attempt/protocol.ts';
 import type { Recorder } from '#core/attempt/recorder.ts';
+import { emptySummary, type RecordSummary } from '#core/attempt/recordSummary.ts';
 import type {
   AttachedMode,
   AttemptBridges,
   AttemptEvent,
   AttemptRecord,
   OpenAttempt,
+  StartOptions,
 } from '#core/attempt/types.ts';
 import { CancelledError, UserError } from '#core/base/errors.ts';
 import { Emitter } from '#core/base/event.ts';
@@ -83,8 +87,9 @@ export class FakeRoom implements AttemptRoom {
     return record;
   }
 
-  async *start(): AsyncGenerator<AttemptEvent> {
-    const attempt = this.add(makeAttempt(`new${randomBytes(2).toString('hex')}`));
+  async *start(_task: unknown, { protocol }: StartOptions = {}): AsyncGenerator<AttemptEvent> {
+    const measured = protocol ? { protocol, state: 'paused' as const } : {};
+    const attempt = this.add(makeAttempt(`new${randomBytes(2).toString('hex')}`, measured));
     yield { kind: 'preparing', attempt };
     yield { kind: 'phase', phase: 'image', title: 'Preparing the image' };
     yield { kind: 'ready', attempt, isolation: this.isolation, clamped: ['cpus 8 -> 2'] };
@@ -96,8 +101,10 @@ export class FakeRoom implements AttemptRoom {
     const record = await this.read(id);
     const isOver = record.state === 'submitted' || record.state === 'gave-up';
     const details = async () => ({ running: this.isRunning, paused: false });
+    const isPaused = record.state === 'paused';
     return {
-      record: isOver ? record : this.add({ ...record, state: 'running' }),
+      record: isOver || isPaused ? record : this.add({ ...record, state: 'running' }),
+      ...(isPaused ? { frozenBecause: 'pause' as const } : {}),
       container: { details } as unknown as ContainerHandle,
       files: this.files as unknown as FsChannel,
       isolation: this.isolation,
@@ -187,7 +194,19 @@ export class FakeRoom implements AttemptRoom {
   async resume(id: string): Promise<AttemptRecord> {
     this.calls.push(`resume ${id}`);
     this.freezes.fire(undefined);
-    return this.add({ ...(await this.read(id)), state: 'running' });
+    const record = await this.read(id);
+    const step = { state: 'running', at: '2026-01-02T03:05:00.000Z' } as const;
+    return this.add({ ...record, state: 'running', history: [...record.history, step] });
+  }
+
+  recorded: RecordSummary = emptySummary;
+
+  async summary() {
+    return { summary: this.recorded, lastLine: -1 };
+  }
+
+  async clock(): Promise<AttemptClock> {
+    return { ...newClock, phase: 'over', budgetSec: null, leftSec: null };
   }
 
   async note(id: string, text: string): Promise<void> {

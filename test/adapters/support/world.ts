@@ -67,6 +67,12 @@ export async function makeWorld(entries: readonly TaskEntry[], grader: Grader) {
   const remembered = new Map<string, unknown>();
   const room = new FakeRoom();
   const gate = new RevealGate(room);
+  const memory = {
+    get: (key: string) => remembered.get(key),
+    update: async (key: string, value: unknown) => {
+      remembered.set(key, value);
+    },
+  };
   const deps = {
     gate,
     ...{ index, grades, queue, tests, notifier, showLog, reportError, log },
@@ -74,12 +80,7 @@ export async function makeWorld(entries: readonly TaskEntry[], grader: Grader) {
     revealTask: async (dir: string): Promise<void> => {
       revealed.push(dir);
     },
-    memory: {
-      get: (key: string) => remembered.get(key),
-      update: async (key: string, value: unknown) => {
-        remembered.set(key, value);
-      },
-    },
+    memory,
   } satisfies GradeAgainDeps;
   const rerun = gradeAgain(deps);
   const attempts = new AttemptIndex(room, log);
@@ -89,6 +90,7 @@ export async function makeWorld(entries: readonly TaskEntry[], grader: Grader) {
   await index.refresh();
   return {
     ...deps,
+    personMemory: memory,
     store,
     room,
     attempts,

@@ -55,3 +55,10 @@ export async function useTheme(workbench: Workbench, name: string): Promise<void
 export async function clearNotifications(workbench: Workbench): Promise<void> {
   await workbench.runCommand('Notifications: Clear All Notifications');
 }
+
+/** Starts an attempt at a task of the Tasks view, which opens a window. */
+export async function startPractice(workbench: Workbench, task: string): Promise<void> {
+  await row(workbench, task).hover();
+  await row(workbench, task).getByRole('button', { name: 'Start attempt' }).click();
+  await workbench.pick('Practice');
+}
