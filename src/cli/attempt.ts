@@ -7,6 +7,7 @@ import { loadTask } from '#core/task/load.ts';
 import { devcontainerCommand, probeCommand } from './attemptAttach.ts';
 import { clockCommand, disqualifyCommand, noteCommand, pauseCommand, resumeCommand } from './attemptClock.ts';
 import { type AttemptCommandContext, oneId, requireYes } from './attemptContext.ts';
+import { exportCommand } from './attemptExport.ts';
 import { gradeAttemptCommand, submitAttemptCommand } from './attemptGrade.ts';
 import { orphansCommand } from './attemptOrphans.ts';
 import { renderAttempt, renderAttemptRow } from './attemptRender.ts';
@@ -40,6 +41,7 @@ const commands: Readonly<
   note: noteCommand,
   clock: clockCommand,
   disqualify: disqualifyCommand,
+  export: exportCommand,
   devcontainer: devcontainerCommand,
   probe: probeCommand,
   delete: remove,

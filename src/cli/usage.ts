@@ -50,6 +50,10 @@ export const usage = `e2e-swe: build and judge whole repositories from a spec
       End it, or mark one that is over, as not counted; its files and grades stay.
   e2e-swe attempt give-up ID --yes | delete ID --yes
       End it without a submission; remove its container, files, submissions and grades.
+  e2e-swe attempt export ID --out DIR [--anonymised] [--notes] [--json]
+      Write the attempt as a trial folder of Harbor: config.json, result.json, agent/trajectory.json (ATIF), verifier/,
+      artifacts/, and export.json with what was lost. --anonymised leaves out who built it and where, notes too unless
+      --notes is given; the files of the workspace stay as they are.
   e2e-swe attempt orphans [ID…] [--remove] [--json]
       List workspaces in the engine whose attempt is in no store any more; --remove removes container and volume.
       One whose container runs or is frozen is never among them.

@@ -1,0 +1,104 @@
+import { readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { homedir, hostname, userInfo } from 'node:os';
+import path from 'node:path';
+
+/** Names of accounts and machines that tell nothing of anybody. */
+const common =
+  /^(?:root|admin|user|users|home|node|ubuntu|debian|runner|docker|vscode|coder|dev|test|localhost|app)$/i;
+/** Shorter ones are replaced only where they stand alone. */
+const shortChars = 6;
+
+/** What identifies a person or this machine, with what stands in its place. */
+export type Identity = ReadonlyMap<string, string>;
+
+/** Of this machine and its user; `paths`: further host paths that an export may hold. */
+export function hostIdentity(paths: readonly string[]): Identity {
+  const identity = new Map<string, string>();
+  const add = (value: string, instead: string): void => {
+    if (value.length > 2 && !common.test(path.basename(value))) identity.set(value, instead);
+  };
+  add(hostname(), '[host]');
+  add(hostname().split('.')[0] ?? '', '[host]');
+  add(userName(), '[user]');
+  for (const place of paths) add(path.resolve(place), '[path]');
+  add(homedir(), '[home]');
+  return identity;
+}
+
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    // A user without an entry in the machine's list has no name.
+    return '';
+  }
+}
+
+/** Replaces what identifies somebody, in whatever case and however JSON writes it. */
+export class Anonymiser {
+  readonly #rules: readonly { readonly pattern: RegExp; readonly instead: string }[];
+  readonly #byteRules: readonly { readonly pattern: RegExp; readonly instead: string }[];
+
+  constructor(identity: Identity) {
+    // The longest first: a path before the name that is in it.
+    const all = [...identity].toSorted(([a], [b]) => b.length - a.length);
+    const rules = (forms: (value: string) => readonly string[]) =>
+      all.flatMap(([value, instead]) =>
+        [...new Set(forms(value))].map((form) => ({ pattern: patternOf(form), instead })),
+      );
+    this.#rules = rules((value) => [value]);
+    this.#byteRules = rules((value) => jsonForms(value).map((form) => Buffer.from(form).toString('latin1')));
+  }
+
+  text(text: string): string {
+    return this.#rules.reduce((now, { pattern, instead }) => now.replace(pattern, () => instead), text);
+  }
+
+  /** Every string in a JSON value, its keys too. */
+  value<T>(value: T): T {
+    return mapStrings(value, (text) => this.text(text)) as T;
+  }
+
+  /** The files of a folder, whatever they are, and their names. */
+  async folder(dir: string): Promise<void> {
+    for (const entry of await readdir(dir, { withFileTypes: true })) {
+      const file = path.join(dir, entry.name);
+      if (entry.isDirectory()) await this.folder(file);
+      else if (entry.isFile()) {
+        const before = (await readFile(file)).toString('latin1');
+        const after = this.#byteRules.reduce(
+          (now, { pattern, instead }) => now.replace(pattern, () => instead),
+          before,
+        );
+        if (after !== before) await writeFile(file, after, 'latin1');
+      }
+      const name = this.text(entry.name);
+      if (name !== entry.name) await rename(file, path.join(dir, name));
+    }
+  }
+}
+
+/** Every string in a JSON value, its keys too. */
+export function mapStrings(value: unknown, change: (text: string) => string): unknown {
+  if (typeof value === 'string') return change(value);
+  if (Array.isArray(value)) return value.map((item) => mapStrings(item, change));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [change(key), mapStrings(item, change)]),
+  );
+}
+
+function patternOf(form: string): RegExp {
+  const source = form.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
+  return new RegExp(form.length < shortChars ? `(?<![a-z0-9])${source}(?![a-z0-9])` : source, 'gi');
+}
+
+/** As it is, as JSON has it, and as Python's JSON has it, in which all but ASCII is escaped. */
+function jsonForms(value: string): readonly string[] {
+  const json = JSON.stringify(value).slice(1, -1);
+  const ascii = json.replace(
+    /[\u0080-\uffff]/g,
+    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+  return [value, json, ascii];
+}
