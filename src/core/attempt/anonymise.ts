@@ -88,13 +88,20 @@ export function mapStrings(value: unknown, change: (text: string) => string): un
   );
 }
 
+/** A name begins behind what is no letter or digit, behind a terminal's escape, and behind one of JSON. */
+const beginning = String.raw`(?<=^|[^a-z0-9]|\[[\d;?]*[a-z]|\\[a-z]|\\u[0-9a-f]{4})`;
+
 function patternOf(form: string): RegExp {
   const source = form.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
-  return new RegExp(form.length < shortChars ? `(?<![a-z0-9])${source}(?![a-z0-9])` : source, 'gi');
+  return new RegExp(form.length < shortChars ? `${beginning}${source}(?![a-z0-9])` : source, 'gi');
 }
 
-/** As it is, as JSON has it, and as Python's JSON has it, in which all but ASCII is escaped. */
-function jsonForms(value: string): readonly string[] {
+/** As it is, as JSON has it, and as Python's JSON has it, in which all but ASCII is escaped; in any case of it. */
+function jsonForms(given: string): readonly string[] {
+  return [given, given.toLowerCase(), given.toUpperCase()].flatMap(escapedForms);
+}
+
+function escapedForms(value: string): readonly string[] {
   const json = JSON.stringify(value).slice(1, -1);
   const ascii = json.replace(
     /[\u0080-\uffff]/g,
