@@ -18,6 +18,7 @@ import {
   snapshotCommand,
   snapshotsCommand,
 } from './attemptSnapshots.ts';
+import { summaryCommand } from './attemptSummary.ts';
 import { type CliContext, parseCommand, stderrLog, storeFolder, taskFolder, UsageError } from './context.ts';
 
 const commands: Readonly<
@@ -42,6 +43,7 @@ const commands: Readonly<
   clock: clockCommand,
   disqualify: disqualifyCommand,
   export: exportCommand,
+  summary: summaryCommand,
   devcontainer: devcontainerCommand,
   probe: probeCommand,
   delete: remove,

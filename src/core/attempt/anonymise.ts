@@ -8,6 +8,27 @@ const common =
 /** Shorter ones are replaced only where they stand alone. */
 const shortChars = 6;
 
+/** Their values are words of a format, hashes and times: a builder who is called "agent" changes none of them. */
+const formatKeys: ReadonlySet<string> = new Set([
+  ...['schema_version', 'source', 'type', 'tool_call_id', 'source_call_id', 'function_name', 'timestamp'],
+  ...[
+    'actor',
+    'event',
+    'since',
+    'at',
+    'ended_at',
+    'verdict',
+    'rule',
+    'status',
+    'session_id',
+    'trajectory_id',
+  ],
+  ...['attempt', 'task_digest', 'spec_sha256', 'image_id', 'submission_sha256', 'sha256', 'mode', 'state'],
+  ...['created_at', 'environment_ready_at', 'started_at', 'tier', 'exposure', 'ai_policy', 'aiPolicy'],
+  ...['other_device', 'otherDevice', 'network', 'outcome', 'official_verdict', 'official_reason'],
+  ...['official_cause', 'damage', 'pseudonym', 'builder'],
+]);
+
 /** What identifies a person or this machine, with what stands in its place. */
 export type Identity = ReadonlyMap<string, string>;
 
@@ -20,7 +41,9 @@ export function hostIdentity(paths: readonly string[]): Identity {
   add(hostname(), '[host]');
   add(hostname().split('.')[0] ?? '', '[host]');
   add(userName(), '[user]');
-  for (const place of paths) add(path.resolve(place), '[path]');
+  // "/tasks" is also the end of other paths.
+  const deep = paths.map((place) => path.resolve(place)).filter((place) => place.split(path.sep).length > 2);
+  for (const place of deep) add(place, '[path]');
   add(homedir(), '[home]');
   return identity;
 }
@@ -34,14 +57,19 @@ function userName(): string {
   }
 }
 
-/** Replaces what identifies somebody, in whatever case and however JSON writes it. */
+/**
+ * Replaces what identifies somebody, in whatever case and however JSON writes it. Numbers and names of one or two letters
+ * are in half of all texts: they are left.
+ */
 export class Anonymiser {
   readonly #rules: readonly { readonly pattern: RegExp; readonly instead: string }[];
   readonly #byteRules: readonly { readonly pattern: RegExp; readonly instead: string }[];
 
   constructor(identity: Identity) {
     // The longest first: a path before the name that is in it.
-    const all = [...identity].toSorted(([a], [b]) => b.length - a.length);
+    const all = [...identity]
+      .filter(([value]) => value.length > 2 && /\p{L}/u.test(value))
+      .toSorted(([a], [b]) => b.length - a.length);
     const rules = (forms: (value: string) => readonly string[]) =>
       all.flatMap(([value, instead]) =>
         [...new Set(forms(value))].map((form) => ({ pattern: patternOf(form), instead })),
@@ -54,9 +82,9 @@ export class Anonymiser {
     return this.#rules.reduce((now, { pattern, instead }) => now.replace(pattern, () => instead), text);
   }
 
-  /** Every string in a JSON value, its keys too. */
+  /** Every string in a JSON value but those of a format's own words. */
   value<T>(value: T): T {
-    return mapStrings(value, (text) => this.text(text)) as T;
+    return mapStrings(value, (text, key) => (formatKeys.has(key) ? text : this.text(text)));
   }
 
   /** The files of a folder, whatever they are, and their names. */
@@ -78,14 +106,15 @@ export class Anonymiser {
   }
 }
 
-/** Every string in a JSON value, its keys too. */
-export function mapStrings(value: unknown, change: (text: string) => string): unknown {
-  if (typeof value === 'string') return change(value);
-  if (Array.isArray(value)) return value.map((item) => mapStrings(item, change));
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [change(key), mapStrings(item, change)]),
-  );
+/** Every string in a JSON value; `key`: that it is the value of, or in a list of. */
+export function mapStrings<T>(value: T, change: (text: string, key: string) => string): T {
+  const map = (item: unknown, key: string): unknown => {
+    if (typeof item === 'string') return change(item, key);
+    if (Array.isArray(item)) return item.map((one) => map(one, key));
+    if (typeof item !== 'object' || item === null) return item;
+    return Object.fromEntries(Object.entries(item).map(([name, one]) => [name, map(one, name)]));
+  };
+  return map(value, '') as T;
 }
 
 /** A name begins behind what is no letter or digit, behind a terminal's escape, and behind one of JSON. */

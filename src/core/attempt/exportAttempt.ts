@@ -161,7 +161,7 @@ function identityOf(store: AttemptStore, record: AttemptRecord, options: ExportO
 
 /** Half of a surrogate pair, which a cut leaves, is refused by JSON readers of other languages. */
 function wellFormed<T>(value: T): T {
-  return mapStrings(value, (text) => text.replace(/\p{Surrogate}/gu, '\ufffd')) as T;
+  return mapStrings(value, (text) => text.replace(/\p{Surrogate}/gu, '\ufffd'));
 }
 
 async function trajectoryOf(
@@ -183,7 +183,7 @@ async function trajectoryOf(
     record.protocol ?? {};
   const conditions = record.protocol && {
     ...{ pseudonym, exposure, experienceYears, expertise, aiPolicy, otherDevice, tier, interimGrading },
-    ...(anonymised ? {} : record.protocol),
+    ...(anonymised ? { pseudonym: 'p1' } : record.protocol),
   };
   return makeTrajectory({
     record,
