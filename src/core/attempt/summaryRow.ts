@@ -82,11 +82,10 @@ async function readTold(store: AttemptStore, record: AttemptRecord): Promise<Tol
 async function specHash({ task }: AttemptRecord): Promise<string | null> {
   try {
     const { task: found } = await loadTask(task.path);
-    return found
-      ? createHash('sha256')
-          .update(await readSpec(found))
-          .digest('hex')
-      : null;
+    if (!found || (await contentDigest(found.dir)) !== task.digest) return null;
+    return createHash('sha256')
+      .update(await readSpec(found))
+      .digest('hex');
   } catch {
     return null;
   }
