@@ -58,6 +58,9 @@ export const usage = `e2e-swe: build and judge whole repositories from a spec
       Sum attempts up: per task how many were resolved, with Wilson's interval, the geometric mean of their times, and what
       was excluded, by reason. --csv has a row an attempt, or a task; --json has both, and the fields of the reporting
       checklist. Attempts without a protocol are practice: --practice counts them too.
+  e2e-swe attempt import DIR [--remove] [--json]
+      List the trials of a Harbor trial or job folder among the attempts; they are read where they are and never written.
+      --remove takes the folder out of the list again.
   e2e-swe attempt orphans [ID…] [--remove] [--json]
       List workspaces in the engine whose attempt is in no store any more; --remove removes container and volume.
       One whose container runs or is frozen is never among them.
