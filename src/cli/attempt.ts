@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { AttemptStore } from '#core/attempt/attemptStore.ts';
 import { Attempts } from '#core/attempt/attempts.ts';
+import { isImportedId } from '#core/attempt/importedAttempts.ts';
 import { runRecorded } from '#core/attempt/recordTerminal.ts';
 import { unsealGrades } from '#core/attempt/sealedGrades.ts';
 import { isOver } from '#core/attempt/states.ts';
@@ -10,9 +11,11 @@ import { devcontainerCommand, probeCommand } from './attemptAttach.ts';
 import { clockCommand, disqualifyCommand, noteCommand, pauseCommand, resumeCommand } from './attemptClock.ts';
 import { debriefCommand, exampleCommand, protocolIn } from './attemptConditions.ts';
 import { type AttemptCommandContext, oneId, requireYes } from './attemptContext.ts';
+import { exportCommand } from './attemptExport.ts';
 import { gradeAttemptCommand, submitAttemptCommand } from './attemptGrade.ts';
+import { importCommand, listImported, readImported, withoutTests } from './attemptImport.ts';
 import { orphansCommand } from './attemptOrphans.ts';
-import { renderAttempt, renderAttemptRow } from './attemptRender.ts';
+import { renderAttempt, renderAttemptRow, renderImported, renderImportedRow } from './attemptRender.ts';
 import {
   diffCommand,
   forkCommand,
@@ -20,6 +23,7 @@ import {
   snapshotCommand,
   snapshotsCommand,
 } from './attemptSnapshots.ts';
+import { summaryCommand } from './attemptSummary.ts';
 import { type CliContext, parseCommand, stderrLog, storeFolder, taskFolder, UsageError } from './context.ts';
 
 const commands: Readonly<
@@ -45,6 +49,9 @@ const commands: Readonly<
   disqualify: disqualifyCommand,
   debrief: debriefCommand,
   example: exampleCommand,
+  export: exportCommand,
+  summary: summaryCommand,
+  import: importCommand,
   devcontainer: devcontainerCommand,
   probe: probeCommand,
   delete: remove,
@@ -59,6 +66,9 @@ export async function attemptCommand(args: string[], context: CliContext): Promi
     throw new UsageError(
       `${name ? `There is no command "attempt ${name}"` : 'Say what to do'}: ${Object.keys(commands).join(', ')}.`,
     );
+  const first = rest.find((argument) => !argument.startsWith('-'));
+  if (first !== undefined && isImportedId(first) && name !== 'show' && name !== 'import')
+    throw new UsageError(`The attempt ${first} is imported, and only read.`);
   const store = new AttemptStore(storeFolder(context.env));
   const attempts = new Attempts({
     store,
@@ -106,15 +116,26 @@ async function list(args: string[], context: AttemptCommandContext): Promise<num
   const { values, positionals } = parseCommand(args, { json: { type: 'boolean' } });
   if (positionals.length > 0) throw new UsageError('"attempt list" takes no names.');
   const records = await context.store.list();
-  if (values.json) context.stdout(`${JSON.stringify(records, null, 2)}\n`);
-  else for (const record of records) context.stdout(renderAttemptRow(record));
-  if (records.length === 0) context.stderr('No attempts yet: begin one with "e2e-swe attempt start TASK".\n');
+  const imported = await listImported(context);
+  const all = [...records, ...imported.map(withoutTests)];
+  if (values.json) context.stdout(`${JSON.stringify(all, null, 2)}\n`);
+  else {
+    for (const record of records) context.stdout(renderAttemptRow(record));
+    for (const attempt of imported) context.stdout(renderImportedRow(attempt));
+  }
+  if (all.length === 0) context.stderr('No attempts yet: begin one with "e2e-swe attempt start TASK".\n');
   return 0;
 }
 
 async function show(args: string[], context: AttemptCommandContext): Promise<number> {
   const { values, positionals } = parseCommand(args, { json: { type: 'boolean' } });
-  const record = await context.store.read(oneId(positionals));
+  const id = oneId(positionals);
+  if (isImportedId(id)) {
+    const attempt = await readImported(id, context);
+    context.stdout(values.json ? `${JSON.stringify(attempt, null, 2)}\n` : renderImported(attempt));
+    return 0;
+  }
+  const record = await context.store.read(id);
   // A crash may have come between its end and this.
   if (isOver(record.state)) await unsealGrades(context.store.dirOf(record.id));
   context.stdout(

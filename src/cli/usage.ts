@@ -56,6 +56,17 @@ export const usage = `e2e-swe: build and judge whole repositories from a spec
       Keep what its builder says once it is over: difficulty, estimate, approach, dead ends, ambiguities, use of AI.
   e2e-swe attempt give-up ID --yes | delete ID --yes
       End it without a submission; remove its container, files, submissions and grades.
+  e2e-swe attempt export ID --out DIR [--anonymised] [--notes] [--json]
+      Write the attempt as a trial folder of Harbor: config.json, result.json, agent/trajectory.json (ATIF), verifier/,
+      artifacts/, and export.json with what was lost. --anonymised leaves out who built it and where, notes too unless
+      --notes is given; the files of the workspace stay as they are.
+  e2e-swe attempt summary [--task NAME] [--csv [--tasks] | --json] [--practice] [--anonymised] [--out FILE]
+      Sum attempts up: per task how many were resolved, with Wilson's interval, the geometric mean of their times, and what
+      was excluded, by reason. --csv has a row an attempt, or a task; --json has both, and the fields of the reporting
+      checklist. Attempts without a protocol are practice: --practice counts them too.
+  e2e-swe attempt import DIR [--remove] [--json]
+      List the trials of a Harbor trial or job folder among the attempts; they are read where they are and never written.
+      --remove takes the folder out of the list again.
   e2e-swe attempt orphans [ID…] [--remove] [--json]
       List workspaces in the engine whose attempt is in no store any more; --remove removes container and volume.
       One whose container runs or is frozen is never among them.

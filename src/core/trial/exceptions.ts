@@ -84,6 +84,14 @@ export function reasonsOf({ type, message }: TrialException): readonly [string, 
   return rule?.reasons ?? ['harbor-failed'];
 }
 
+/** The class by which Harbor would record a grade that was not made for one of our reasons. */
+export function exceptionTypeOf(reason: string): string {
+  const rule =
+    rules.find(({ reasons }) => reasons[0] === reason) ??
+    rules.find(({ reasons }) => reasons.includes(reason));
+  return /[A-Z]\w*Error/.exec(rule?.type.source ?? '')?.[0] ?? 'RuntimeError';
+}
+
 /** After these Harbor grades all the same (harbor.md §0 step 4). */
 export function isGradedAllTheSame(type: string): boolean {
   return /^(?:AgentTimeoutError|NonZeroAgentExitCodeError|Api.*Error|ContextWindowExceededError|AgentAuthenticationError|ModelNotFoundError)$/.test(

@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { cp, lstat, mkdir, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -8,6 +9,7 @@ import type { Mark } from '#core/report/types.ts';
 import type { Task } from '#core/task/types.ts';
 import { type ArchiveEntry, isBelow, toBytes } from './archive.ts';
 import { type ArtifactPlace, artifactPlaces } from './artifactPlaces.ts';
+import type { Trajectory } from './atif.ts';
 import { Losses } from './losses.ts';
 import { taskChecksum } from './taskChecksum.ts';
 import { briefTrialConfig, fullTrialConfig } from './trialConfig.ts';
@@ -31,8 +33,12 @@ export interface ExportTrialInput {
   };
   /** Why there are no rewards, by Harbor's class (harbor.md §4.7). */
   readonly exception?: { readonly type: string; readonly message: string };
-  /** A folder of agent logs, to be copied. */
-  readonly agentDir?: string;
+  /** What the builder did, for `agent/trajectory.json`. */
+  readonly trajectory?: Trajectory;
+  /** When the builder worked. */
+  readonly agentTimes?: { readonly startedAt: string; readonly finishedAt: string } | undefined;
+  /** Without the places of this machine. */
+  readonly anonymised?: boolean;
   readonly agent?: { readonly name: string; readonly version: string };
   /** ISO 8601 UTC; of the whole attempt. */
   readonly startedAt: string;
@@ -82,23 +88,37 @@ export async function exportTrial(input: ExportTrialInput): Promise<ExportedTria
   );
   const manifest = places.map((place) => manifestEntry(place, unpacked));
   await writeJson(path.join(dir, 'artifacts', 'manifest.json'), manifest);
-  if (input.verifier?.dir) await copyFiles(input.verifier.dir, path.join(dir, 'verifier'));
-  if (input.agentDir) await copyFiles(input.agentDir, path.join(dir, 'agent'));
-  const config = { taskDir: input.task.dir, trialName: path.basename(dir), trialsDir: path.dirname(dir) };
+  const from = input.verifier?.dir;
+  if (from !== undefined && existsSync(from)) await copyFiles(from, path.join(dir, 'verifier'));
+  if (input.trajectory) await writeJson(path.join(dir, 'agent', 'trajectory.json'), input.trajectory);
+  const config = {
+    taskDir: taskPlace(input),
+    trialName: path.basename(dir),
+    trialsDir: input.anonymised ? '.' : path.dirname(dir),
+  };
   await writeJson(path.join(dir, 'config.json'), briefTrialConfig(config));
   await writeJson(path.join(dir, 'result.json'), await trialResult(input, dir, fullTrialConfig(config)));
   return { dir, name: path.basename(dir), manifest, losses: [...losses.marks(), ...more] };
 }
 
+const noUsage = {
+  n_input_tokens: null,
+  n_cache_tokens: null,
+  n_output_tokens: null,
+  cost_usd: null,
+  rollout_details: null,
+  metadata: null,
+};
+
 /** Harbor's `TrialResult` (harbor.md §6.2), every key. */
 async function trialResult(input: ExportTrialInput, dir: string, config: object): Promise<object> {
-  const { task, verifier, exception, agent } = input;
+  const { task, verifier, exception, agent, agentTimes } = input;
   return {
     id: randomUUID(),
     task_name: task.name,
     trial_name: path.basename(dir),
-    trial_uri: pathToFileURL(dir).href,
-    task_id: { path: task.dir },
+    trial_uri: input.anonymised ? `file:///${path.basename(dir)}` : pathToFileURL(dir).href,
+    task_id: { path: taskPlace(input) },
     source: null,
     task_checksum: await taskChecksum(task.dir),
     config,
@@ -107,7 +127,8 @@ async function trialResult(input: ExportTrialInput, dir: string, config: object)
       version: agent?.version ?? 'unknown',
       model_info: null,
     },
-    agent_result: null,
+    // No tokens and no costs: nothing of a model ran.
+    agent_result: agentTimes ? noUsage : null,
     verifier_result: verifier?.rewards ? { rewards: verifier.rewards } : null,
     verifier_environment_mode: task.verifierMode,
     exception_info: exception
@@ -122,10 +143,24 @@ async function trialResult(input: ExportTrialInput, dir: string, config: object)
     finished_at: input.finishedAt,
     environment_setup: null,
     agent_setup: null,
-    agent_execution: null,
-    verifier: verifier ? { started_at: verifier.startedAt, finished_at: verifier.finishedAt } : null,
+    agent_execution: agentTimes ? timing(agentTimes) : null,
+    verifier: verifier ? timing(verifier) : null,
     step_results: null,
   };
+}
+
+function taskPlace({ task, anonymised }: ExportTrialInput): string {
+  return anonymised ? path.basename(task.dir) : task.dir;
+}
+
+function timing({
+  startedAt,
+  finishedAt,
+}: {
+  readonly startedAt: string;
+  readonly finishedAt: string;
+}): object {
+  return { started_at: startedAt, finished_at: finishedAt };
 }
 
 async function unpackArtifacts(
@@ -184,7 +219,8 @@ function manifestEntry({ artifact, host, shadowed }: ArtifactPlace, unpacked: Un
   };
 }
 
-async function makeEmpty(dir: string): Promise<void> {
+/** Makes a folder. Errors: `UserError` for one that holds something. */
+export async function makeEmpty(dir: string): Promise<void> {
   await mkdir(dir, { recursive: true });
   if ((await readdir(dir)).length === 0) return;
   throw new UserError(`The folder "${dir}" is not empty, so no trial is written there.`, {

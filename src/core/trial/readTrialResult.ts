@@ -83,6 +83,9 @@ async function readHarbor(
     format: 'harbor',
     dir,
     taskName: result.task_name,
+    ...(result.task_id?.path ? { taskPath: result.task_id.path } : {}),
+    ...(result.started_at ? { startedAt: result.started_at } : {}),
+    ...(result.finished_at ? { finishedAt: result.finished_at } : {}),
     trialName: result.trial_name,
     ...(agent && {
       agent: {

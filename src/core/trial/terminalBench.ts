@@ -28,6 +28,8 @@ export function readTerminalBench(result: TerminalBenchResult): Omit<TrialReadin
   return {
     format: 'terminal-bench-1',
     taskName: result.task_id,
+    ...(result.trial_started_at ? { startedAt: result.trial_started_at } : {}),
+    ...(result.trial_ended_at ? { finishedAt: result.trial_ended_at } : {}),
     trialName: result.trial_name,
     rewards,
     ...(failed && { exception: { type: mode, message: '' } }),

@@ -21,6 +21,8 @@ const timing = z.looseObject({ started_at: z.string().nullish(), finished_at: z.
 
 export const harborResult = z.looseObject({
   task_name: z.string(),
+  /** Of a task in a folder; others have an address. */
+  task_id: z.looseObject({ path: z.string().nullish() }).nullish().catch(null),
   trial_name: z.string().default(''),
   agent_info: z
     .looseObject({

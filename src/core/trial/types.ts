@@ -6,6 +6,11 @@ export interface TrialReading {
   readonly format: 'harbor' | 'terminal-bench-1';
   readonly dir: string;
   readonly taskName: string;
+  /** The task's folder on the machine where the trial was run. */
+  readonly taskPath?: string;
+  /** ISO 8601; of the whole trial. */
+  readonly startedAt?: string;
+  readonly finishedAt?: string;
   readonly trialName: string;
   readonly agent?: { readonly name: string; readonly version: string; readonly model?: string };
   /** As the result records them; null when it records none. */
