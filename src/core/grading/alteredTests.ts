@@ -7,6 +7,8 @@ import type { TarEntry } from '#core/container/tarStream.ts';
 
 /** Bytes beside the tests that the engine may send: an archive cannot be skipped in. */
 const besideCap = 4 * 1024 ** 3;
+/** Files that are looked for one by one, since they are gone or the archive ended before them. */
+const maxAlone = 1_000;
 /** As the kernel follows. */
 const maxLinks = 40;
 
@@ -41,30 +43,27 @@ async function findIn(
   for (let links = 0; links <= maxLinks; links++) {
     const entries = await container.readFolder(at, signal);
     const target = entries && (await look(entries, toBinary(path.posix.basename(at)), wanted, found));
-    if (target === undefined) return found;
-    if (typeof target === 'string') at = path.posix.resolve(path.posix.dirname(at), target);
-    else {
-      for (const name of target.unseen) {
-        const alone = await container.readFolder(path.posix.join(at, fromBinary(name)), signal);
-        for await (const { header, body } of alone ?? []) {
-          const is = await contentOf(header, body, wanted, name);
-          if (is !== undefined) found.set(name, is);
-          break;
-        }
-      }
-      return found;
+    if (target === undefined) break;
+    at = path.posix.resolve(path.posix.dirname(at), target);
+  }
+  for (const name of [...wanted.keys()].filter((one) => !found.has(one)).slice(0, maxAlone)) {
+    const alone = await container.readFolder(path.posix.join(at, fromBinary(name)), signal);
+    for await (const { header, body } of alone ?? []) {
+      const is = await contentOf(header, body, wanted, name);
+      if (is !== undefined) found.set(name, is);
+      break;
     }
   }
   return found;
 }
 
-/** Where the folder is a link: its target. Where too much lies in it: the wanted names that did not come yet. */
+/** Where the folder is a link: its target. Stops where too much lies beside what is wanted. */
 async function look(
   entries: AsyncIterable<TarEntry>,
   folder: string,
   wanted: ReadonlyMap<string, string>,
   found: Map<string, string>,
-): Promise<string | { readonly unseen: readonly string[] } | undefined> {
+): Promise<string | undefined> {
   let beside = 0;
   for await (const { header, body } of entries) {
     if (header.name === folder && header.type === 'symlink') return fromBinary(header.linkName);
@@ -76,7 +75,7 @@ async function look(
       : undefined;
     if (is !== undefined) found.set(name, is);
     if (is === undefined || is !== wanted.get(name)) beside += header.size;
-    if (beside > besideCap) return { unseen: [...wanted.keys()].filter((one) => !found.has(one)) };
+    if (beside > besideCap) break;
   }
   return undefined;
 }
