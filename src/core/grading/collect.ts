@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { type FileHandle, mkdir, open, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { errorCode } from '#core/base/errors.ts';
+import { isDiskFull } from '#core/base/errors.ts';
 import type { ContainerHandle } from '#core/container/engine.ts';
 import { Tail } from '#core/container/streams.ts';
 import { fromBinary, type TarHeader } from '#core/container/tarHeader.ts';
@@ -229,7 +229,7 @@ async function openUnlessFull(target: string): Promise<FileHandle | undefined> {
     await mkdir(path.dirname(target), { recursive: true });
     return await open(target, 'w');
   } catch (error) {
-    if (errorCode(error) === 'ENOSPC') return undefined;
+    if (isDiskFull(error)) return undefined;
     throw error;
   }
 }
@@ -239,7 +239,7 @@ async function writeUnlessFull(handle: FileHandle, chunk: Buffer): Promise<boole
     await handle.appendFile(chunk);
     return true;
   } catch (error) {
-    if (errorCode(error) === 'ENOSPC') return false;
+    if (isDiskFull(error)) return false;
     throw error;
   }
 }
