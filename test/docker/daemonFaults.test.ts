@@ -14,6 +14,11 @@ import { ensureCli, Lab, repository, rules, runCli, startCli, startNode, waitFor
 const passing = writeReport({ first: 'passed', second: 'passed' }, 1);
 const tiny = { environment: `docker_image = "${tinyImage}"\nallow_internet = false`, dockerfile: null };
 const slow = { testScript: '#!/bin/bash\necho going\nsleep 600\n' };
+/** A task of two scripts, graded hardened: the set-up in one container, the tests in another. */
+const hardened = (setup: string, test: string): TaskParts => ({
+  more: '[metadata.e2e_swe_workbench]\nsetup = "setup.sh"\ntest = "hidden.sh"\n',
+  files: { 'tests/setup.sh': `#!/bin/bash\n${setup}`, 'tests/hidden.sh': `#!/bin/bash\n${test}` },
+});
 /** How long a grade may take to say that its engine is gone. */
 const boundMs = 15_000;
 
@@ -136,15 +141,20 @@ describe.skipIf(!canRunDaemon)('an engine of its own', () => {
     testScript: `#!/bin/bash\nhead -c 50000000 /dev/zero > /logs/verifier/big.bin\n${passing}`,
   };
 
+  const setsUp = hardened('sleep 600\n', passing);
+  const tests = hardened('true\n', 'sleep 600\n');
+
   describe('that is killed', () => {
-    test.each<[when: string, title: string, afterMs: number, parts: TaskParts, withFiles: boolean]>([
-      ['a container is started', 'Starting a fresh container', 0, slow, false],
-      ['files are copied', 'Copying the submission', 50, slow, true],
-      ['the tests run', 'Running the hidden tests', 500, slow, false],
-      ['results are read', 'Reading the results', 0, writesMuch, false],
+    test.each<[when: string, title: string, afterMs: number, parts: TaskParts, more: readonly string[]]>([
+      ['a container is started', 'Starting a fresh container', 0, slow, ['--empty']],
+      ['files are copied', 'Copying the submission', 50, slow, ['--workspace', 'big']],
+      ['the tests run', 'Running the hidden tests', 500, slow, ['--empty']],
+      ['results are read', 'Reading the results', 0, writesMuch, ['--empty']],
+      ['a hardened set-up runs', "Running the submission's set-up", 300, setsUp, ['--empty', '--hardened']],
+      ['hardened tests run', 'Running the hidden tests', 300, tests, ['--empty', '--hardened']],
     ])('while %s: not graded in time, and what was left goes when it is back', async (...row) => {
-      const [, title, afterMs, parts, withFiles] = row;
-      const more = withFiles ? ['--workspace', big] : ['--empty'];
+      const [, title, afterMs, parts, words] = row;
+      const more = words.map((word) => (word === 'big' ? big : word));
       expectLost(await site.gradeWhile(title, () => site.daemon.kill(), parts, { more, afterMs }));
       await site.daemon.relaunch();
       // The first may be killed before it has made the container.
@@ -177,6 +187,10 @@ describe.skipIf(!canRunDaemon)('an engine of its own', () => {
       ['Copying the submission', 50, slow, ['--workspace', 'big']],
       ['Running the hidden tests', 300, slow, ['--empty']],
       ['Reading the results', 0, writesMuch, ['--empty']],
+      ["Running the submission's set-up", 300, setsUp, ['--empty', '--hardened']],
+      ['Taking what the set-up left', 0, tests, ['--empty', '--hardened']],
+      ['Starting a second container', 0, tests, ['--empty', '--hardened']],
+      ['Running the hidden tests', 300, tests, ['--empty', '--hardened']],
       ['Removing the container', 0, {}, ['--empty']],
     ])('at "%s" + %i ms: the next one removes what it left', async (title, afterMs, parts, more) => {
       const run = await site.start(
@@ -270,6 +284,12 @@ describe.skipIf(!canRunDaemon).concurrent('a grade whose engine', () => {
       expectLost(
         await site.gradeWhile('Running the hidden tests', () => site.daemon.stop(), parts, { afterMs: 500 }),
       );
+      await site.daemon.relaunch();
+      await site.expectCleaned();
+      // A set-up that was ended by this is not one that failed.
+      const setUp = ["Running the submission's set-up", hardened('sleep 600\n', passing)] as const;
+      const how = { afterMs: 500, more: ['--empty', '--hardened'] };
+      expectLost(await site.gradeWhile(setUp[0], () => site.daemon.stop(), setUp[1], how));
       await site.daemon.relaunch();
       await site.expectCleaned();
     } finally {

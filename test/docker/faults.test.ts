@@ -8,7 +8,7 @@ import { runInNewContext } from 'node:vm';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { isCancellation } from '#core/base/errors.ts';
 import { connectEngine } from '#core/container/connect.ts';
-import type { PhaseName } from '#core/grading/types.ts';
+import type { GradeResult, PhaseName } from '#core/grading/types.ts';
 import type { Task } from '#core/task/types.ts';
 import { shellDockerfile, writeReport } from '../fixtures/tasks/makeTask.ts';
 import { docker, kept, Lab, rules, waitFor } from './support.ts';
@@ -291,6 +291,25 @@ describe('cancelling', () => {
       testScript: `#!/bin/bash\nhead -c 150000000 /dev/zero > /logs/verifier/big.bin\n${passing}`,
     });
     await cancelIn(big, 'empty', 'collect', 20);
+  });
+
+  test('while the container is removed: it is, and the grade is whole or not there', async () => {
+    const quick = await lab.task({ testScript: `#!/bin/bash\n${passing}` });
+    for (const afterMs of [0, 20]) {
+      const cancel = new AbortController();
+      const store = path.join(lab.dir, `cancel-remove-${afterMs}`);
+      const graded = lab.grade(quick, { kind: 'empty' }, { storeDir: store }, cancel.signal, (event) => {
+        if (event.kind === 'phase' && event.phase === 'remove') setTimeout(() => cancel.abort(), afterMs);
+      });
+      const outcome = await graded.catch((failure: unknown) => failure);
+      expect(await lab.ownContainers()).toEqual([]);
+      const left = await readdir(path.join(store, 'grades/shell-task'));
+      if (isCancellation(outcome)) expect(left).toEqual([]);
+      else {
+        expect(outcome).toMatchObject({ verdict: 'resolved' });
+        expect(existsSync(path.join((outcome as GradeResult).dir, 'grade.json'))).toBe(true);
+      }
+    }
   });
 
   test('while an image is built', async () => {
