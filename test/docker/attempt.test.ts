@@ -7,9 +7,10 @@ import { AttemptStore } from '#core/attempt/attemptStore.ts';
 import { Attempts } from '#core/attempt/attempts.ts';
 import { runCommand } from '#core/attempt/runCommand.ts';
 import type { AttemptEvent, AttemptGradeOptions, OpenAttempt } from '#core/attempt/types.ts';
+import { isCancellation } from '#core/base/errors.ts';
 import type { ContainerHandle } from '#core/container/engine.ts';
 import { findWorkspaceContainer } from '#core/container/workspaceContainer.ts';
-import type { GradeResult } from '#core/grading/types.ts';
+import type { GradeResult, PhaseName } from '#core/grading/types.ts';
 import type { Task } from '#core/task/types.ts';
 import { writeReport } from '../fixtures/tasks/makeTask.ts';
 import { drain, secret, sh, testScript, traces } from './attemptSupport.ts';
@@ -157,6 +158,44 @@ find / -xdev -type s; cut -d' ' -f5 /proc/self/mountinfo | grep -E '^/(mnt|home|
     const folder = path.join(store.dirOf(id), 'submissions');
     expect((await readdir(folder)).every((name) => /^[0-9a-f]{64}\.tar\.gz$/.test(name))).toBe(true);
   });
+
+  test.each<[PhaseName, number]>([
+    ['submission', 0],
+    ['submission', 60],
+    ['image', 0],
+    ['container', 60],
+    ['copy', 0],
+    ['verify', 20],
+    ['collect', 0],
+  ])(
+    'cancelled in the phase %s after %i ms it leaves nothing, and the builder works on',
+    async (phase, ms) => {
+      await sh(open.container, 'head -c 8000000 /dev/urandom >/app/big');
+      const dir = store.dirOf(id);
+      const grades = (await store.read(id)).grades.length;
+      const stop = new AbortController();
+      let isSeen = false;
+      const graded = (async () => {
+        for await (const event of attempts.grade(id, {}, stop.signal))
+          if (event.kind === 'phase' && event.phase === phase) {
+            isSeen = true;
+            setTimeout(() => stop.abort(), ms);
+          }
+      })();
+      const error = await graded.catch((failure: unknown) => failure);
+      expect([isSeen, isCancellation(error)], String(error)).toEqual([true, true]);
+      expect(await lab.ownContainers()).toEqual([]);
+      expect(await store.read(id)).toMatchObject({ state: 'running' });
+      expect(await (await container(id)).details()).toMatchObject({ paused: false });
+      expect((await store.read(id)).grades).toHaveLength(grades);
+      const names = await readdir(path.join(dir, 'submissions'));
+      expect(names.filter((name) => !/^[0-9a-f]{64}\.tar\.gz$/.test(name))).toEqual([]);
+      expect((await readdir(path.join(dir, 'snapshots'))).filter((name) => name.startsWith('.t'))).toEqual(
+        [],
+      );
+      await sh(open.container, 'rm /app/big');
+    },
+  );
 
   test('a cancelled submission is none', async () => {
     const stop = new AbortController();

@@ -14,8 +14,13 @@ import { ensureCli, Lab, repository, rules, runCli, startCli, startNode, waitFor
 const passing = writeReport({ first: 'passed', second: 'passed' }, 1);
 const tiny = { environment: `docker_image = "${tinyImage}"\nallow_internet = false`, dockerfile: null };
 const slow = { testScript: '#!/bin/bash\necho going\nsleep 600\n' };
+/** A task of two scripts, graded hardened: the set-up in one container, the tests in another. */
+const hardened = (setup: string, test: string): TaskParts => ({
+  more: '[metadata.e2e_swe_workbench]\nsetup = "setup.sh"\ntest = "hidden.sh"\n',
+  files: { 'tests/setup.sh': `#!/bin/bash\n${setup}`, 'tests/hidden.sh': `#!/bin/bash\n${test}` },
+});
 /** How long a grade may take to say that its engine is gone. */
-const boundMs = 15_000;
+const boundMs = 30_000;
 
 /** A daemon, and grades on it by the command line. */
 class Site {
@@ -61,9 +66,17 @@ class Site {
     options: { readonly more?: readonly string[]; readonly afterMs?: number } = {},
   ): Promise<GradeResult> {
     const run = await this.start(parts, options.more);
+    const afterMs = options.afterMs ?? 0;
+    // At once means before it gets any further, however late this process hears of it.
+    let isHeld = afterMs > 0;
+    run.child.stderr.on('data', () => {
+      if (isHeld || !run.out.stderr.includes(title)) return;
+      isHeld = run.child.kill('SIGSTOP');
+    });
     await waitFor(`"${title}"`, () => run.out.stderr.includes(title));
-    await pause(options.afterMs ?? 0);
+    await pause(afterMs);
     await end();
+    run.child.kill('SIGCONT');
     const since = Date.now();
     const { code, stdout, stderr } = await run.done;
     expect(Date.now() - since).toBeLessThan(boundMs);
@@ -72,13 +85,17 @@ class Site {
     return JSON.parse(stdout) as GradeResult;
   }
 
-  /** `clean` removes all that there is. */
+  /** `clean` removes all that there is; what the engine still had in hand of a killed client may come after it. */
   async expectCleaned(): Promise<void> {
     const left = this.daemon.containers();
-    const { code, stdout, stderr } = await runCli(['clean'], this.env);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    for (const name of left) expect(stdout).toContain(name);
-    expect(this.daemon.containers()).toEqual([]);
+    let said = '';
+    await waitFor('a clean engine', async () => {
+      const { code, stdout, stderr } = await runCli(['clean'], this.env);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      said += stdout;
+      return this.daemon.containers().length === 0;
+    });
+    for (const name of left) expect(said).toContain(name);
   }
 }
 
@@ -136,15 +153,20 @@ describe.skipIf(!canRunDaemon)('an engine of its own', () => {
     testScript: `#!/bin/bash\nhead -c 50000000 /dev/zero > /logs/verifier/big.bin\n${passing}`,
   };
 
+  const setsUp = hardened('sleep 600\n', passing);
+  const tests = hardened('true\n', 'sleep 600\n');
+
   describe('that is killed', () => {
-    test.each<[when: string, title: string, afterMs: number, parts: TaskParts, withFiles: boolean]>([
-      ['a container is started', 'Starting a fresh container', 0, slow, false],
-      ['files are copied', 'Copying the submission', 50, slow, true],
-      ['the tests run', 'Running the hidden tests', 500, slow, false],
-      ['results are read', 'Reading the results', 0, writesMuch, false],
+    test.each<[when: string, title: string, afterMs: number, parts: TaskParts, more: readonly string[]]>([
+      ['a container is started', 'Starting a fresh container', 0, slow, ['--empty']],
+      ['files are copied', 'Copying the submission', 50, slow, ['--workspace', 'big']],
+      ['the tests run', 'Running the hidden tests', 500, slow, ['--empty']],
+      ['results are read', 'Reading the results', 0, writesMuch, ['--empty']],
+      ['a hardened set-up runs', "Running the submission's set-up", 300, setsUp, ['--empty', '--hardened']],
+      ['hardened tests run', 'Running the hidden tests', 300, tests, ['--empty', '--hardened']],
     ])('while %s: not graded in time, and what was left goes when it is back', async (...row) => {
-      const [, title, afterMs, parts, withFiles] = row;
-      const more = withFiles ? ['--workspace', big] : ['--empty'];
+      const [, title, afterMs, parts, words] = row;
+      const more = words.map((word) => (word === 'big' ? big : word));
       expectLost(await site.gradeWhile(title, () => site.daemon.kill(), parts, { more, afterMs }));
       await site.daemon.relaunch();
       // The first may be killed before it has made the container.
@@ -177,6 +199,10 @@ describe.skipIf(!canRunDaemon)('an engine of its own', () => {
       ['Copying the submission', 50, slow, ['--workspace', 'big']],
       ['Running the hidden tests', 300, slow, ['--empty']],
       ['Reading the results', 0, writesMuch, ['--empty']],
+      ["Running the submission's set-up", 300, setsUp, ['--empty', '--hardened']],
+      ['Taking what the set-up left', 0, tests, ['--empty', '--hardened']],
+      ['Starting a second container', 0, tests, ['--empty', '--hardened']],
+      ['Running the hidden tests', 300, tests, ['--empty', '--hardened']],
       ['Removing the container', 0, {}, ['--empty']],
     ])('at "%s" + %i ms: the next one removes what it left', async (title, afterMs, parts, more) => {
       const run = await site.start(
@@ -187,12 +213,10 @@ describe.skipIf(!canRunDaemon)('an engine of its own', () => {
       await pause(afterMs);
       run.child.kill('SIGKILL');
       await run.done;
-      // What the engine still had in hand.
-      await pause(300);
       await site.expectCleaned();
       const again = await (await site.start({})).done;
       expect(gradeSchema.parse(JSON.parse(again.stdout)).verdict).toBe('unresolved');
-      expect(site.daemon.containers()).toEqual([]);
+      await site.expectCleaned();
     });
   });
 
@@ -239,7 +263,7 @@ describe.skipIf(!canRunDaemon)('an engine of its own', () => {
 
   test('two windows and a command line at once, one window killed: only its container goes', async () => {
     const script = await bundleWindow(site.lab.dir);
-    const waits = { testScript: `#!/bin/bash\necho going\nsleep 5\n${passing}` };
+    const waits = { testScript: `#!/bin/bash\nuntil [ -e /tmp/go ]; do sleep 0.1; done\n${passing}` };
     const window = (task: string) => startNode(script, [task], site.env);
     const dir = (parts: TaskParts) => site.lab.taskDir({ ...tiny, ...parts });
     const dies = window(await dir(slow));
@@ -253,10 +277,12 @@ describe.skipIf(!canRunDaemon)('an engine of its own', () => {
     // A window looks when it first needs the engine.
     const third = await window(await dir({})).done;
     expect(third).toMatchObject({ code: 0, stdout: 'unresolved\n' });
-    await waitFor('the sweep', () => site.daemon.containers().length === 2, 3);
+    await waitFor('the sweep', () => site.daemon.containers().length === 2);
+    for (const name of site.daemon.containers())
+      site.daemon.docker(['exec', name, 'sh', '-c', 'echo > /tmp/go']);
     const [alive, cli] = await Promise.all(others.map(({ done }) => done));
     expect([alive?.stdout, cli?.code]).toEqual(['resolved\n', 0]);
-    expect(site.daemon.containers()).toEqual([]);
+    await waitFor('the last removal', () => site.daemon.containers().length === 0);
   });
 });
 
@@ -270,6 +296,12 @@ describe.skipIf(!canRunDaemon).concurrent('a grade whose engine', () => {
       expectLost(
         await site.gradeWhile('Running the hidden tests', () => site.daemon.stop(), parts, { afterMs: 500 }),
       );
+      await site.daemon.relaunch();
+      await site.expectCleaned();
+      // A set-up that was ended by this is not one that failed.
+      const setUp = ["Running the submission's set-up", hardened('sleep 600\n', passing)] as const;
+      const how = { afterMs: 500, more: ['--empty', '--hardened'] };
+      expectLost(await site.gradeWhile(setUp[0], () => site.daemon.stop(), setUp[1], how));
       await site.daemon.relaunch();
       await site.expectCleaned();
     } finally {

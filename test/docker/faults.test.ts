@@ -8,7 +8,7 @@ import { runInNewContext } from 'node:vm';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { isCancellation } from '#core/base/errors.ts';
 import { connectEngine } from '#core/container/connect.ts';
-import type { PhaseName } from '#core/grading/types.ts';
+import type { GradeResult, PhaseName } from '#core/grading/types.ts';
 import type { Task } from '#core/task/types.ts';
 import { shellDockerfile, writeReport } from '../fixtures/tasks/makeTask.ts';
 import { docker, kept, Lab, rules, waitFor } from './support.ts';
@@ -35,15 +35,14 @@ describe('the deadline', () => {
       verifier: `${separate}timeout_sec = 2.0`,
       testScript: `#!/bin/bash
 mkdir -p /logs/verifier
-( sleep 4; echo 1 > /logs/verifier/reward.txt ) &
+( sleep 40; echo 1 > /logs/verifier/reward.txt ) &
 setsid sleep 600.25 &
 echo started
 sleep 600
 `,
     });
-    const since = Date.now();
     const result = await lab.grade(task, { kind: 'empty' });
-    expect(Date.now() - since).toBeLessThan(8000);
+    expect(result.phases.find(({ name }) => name === 'verify')?.durationMs).toBeLessThan(30_000);
     expect(result).toMatchObject({ verdict: 'not graded', reason: 'verifier-timeout', reward: null });
     expect(result.evidence.exitCode).toBeNull();
     expect(kept(result, 'test-stdout.txt')).toBe('started\n');
@@ -68,7 +67,7 @@ echo "##e2e-swe phase=tests at=$(date +%s.%N)"
 ${passing}`,
   });
   const folder = await lab.workspace({ 'setup.sh': 'echo waiting; sleep 600\n' });
-  const result = await lab.grade(task, { kind: 'folder', path: folder }, { timeoutSec: 2 });
+  const result = await lab.grade(task, { kind: 'folder', path: folder }, { timeoutSec: 6 });
   expect(result).toMatchObject({ verdict: 'not graded', reason: 'verifier-timeout', reward: null });
   const names = result.phases.map(({ name }) => name);
   expect(names).toContain('setup');
@@ -101,14 +100,15 @@ while [ ! -e /tmp/full ]; do :; done
 });
 
 describe('a connection that is cut while the engine stays', () => {
-  /** A socket in front of the engine's; the stream of the tests' command ends after its first bytes, or some time later. */
-  async function cutting(afterMs: number | 'at once'): Promise<{ server: Server; address: string }> {
+  /** A socket in front of the engine's; the stream of the tests' command ends after its first bytes, or after the look. */
+  async function cutting(when: 'at once' | 'after the look'): Promise<{ server: Server; address: string }> {
     const server = createServer((client) => {
       const engine = connect('/var/run/docker.sock');
       const end = (): void => void client.end();
       client.on('error', () => engine.destroy()).on('close', () => engine.destroy());
       engine.on('error', () => client.destroy()).on('close', () => client.end());
       let looks = false;
+      let seen = '';
       client.on('data', (data) => {
         looks ||= /^POST \/exec\/\w+\/start/.test(data.toString('latin1'));
         engine.write(data);
@@ -116,19 +116,20 @@ describe('a connection that is cut while the engine stays', () => {
       engine.on('data', (data) => {
         // The answer's head is let through, and what follows it is held back or cut off later.
         const isStream = looks && !data.toString('latin1').startsWith('HTTP/1.1 ');
-        if (isStream && afterMs === 'at once') return end();
-        if (isStream) setTimeout(end, Number(afterMs));
+        if (isStream && when === 'at once') return end();
+        if (isStream) seen += data.toString('latin1');
+        if (seen.includes('looked')) setTimeout(end, 200);
         if (!client.writableEnded) client.write(data);
       });
     });
-    const socket = path.join(lab.dir, `cut${afterMs}`.replaceAll(' ', ''));
+    const socket = path.join(lab.dir, `cut ${when}`.replaceAll(' ', ''));
     await new Promise<void>((resolve) => server.listen(socket, resolve));
     return { server, address: `unix://${socket}` };
   }
 
-  test.each<['at once' | number, object]>([
+  test.each<['at once' | 'after the look', object]>([
     ['at once', { verdict: 'not graded', reason: 'engine-lost', explanation: { cause: 'engine' } }],
-    [600, { verdict: 'resolved', reward: 1, evidence: { arrival: { differing: [] } } }],
+    ['after the look', { verdict: 'resolved', reward: 1, evidence: { arrival: { differing: [] } } }],
   ])('%s: nothing counts that was not seen, and nothing is lost of what was', async (when, expected) => {
     const task = await lab.task({ testScript: `#!/bin/bash\nsleep 2\n${passing}` });
     await lab.grade(task, { kind: 'empty' });
@@ -166,12 +167,9 @@ describe('what ends a run from inside', () => {
 
   test('a container that is killed from outside is named', async () => {
     const task = await lab.task({ testScript: '#!/bin/bash\necho going\nsleep 600\n' });
-    const result = await lab.grade(task, { kind: 'empty' }, {}, undefined, (event) => {
-      if (event.kind === 'phase' && event.phase === 'verify')
-        setTimeout(
-          () => void lab.ownContainers().then(([own]) => docker(['kill', own?.name as string])),
-          600,
-        );
+    const result = await lab.grade(task, { kind: 'empty' }, { live: true }, undefined, (event) => {
+      if (event.kind === 'output' && event.chunk.includes('going'))
+        void lab.ownContainers().then(([own]) => docker(['kill', own?.name as string]));
     });
     expect(result).toMatchObject({ verdict: 'not graded', reason: 'verifier-killed' });
     expect(result.explanation?.nextStep).toContain('test-stdout.txt');
@@ -191,7 +189,7 @@ describe('what ends a run from inside', () => {
   test('out of memory with a reward is graded, and marked', async () => {
     const task = await lab.task({
       environment: 'memory_mb = 64\nallow_internet = false',
-      testScript: `#!/bin/bash\nhead -c 400M /dev/zero | tail -c 300M > /dev/null\nsleep 0.5\n${passing}`,
+      testScript: `#!/bin/bash\nhead -c 400M /dev/zero | tail -c 300M > /dev/null\nsleep 2\n${passing}`,
     });
     const result = await lab.grade(task, { kind: 'empty' });
     expect(result.verdict).toBe('resolved');
@@ -291,6 +289,25 @@ describe('cancelling', () => {
       testScript: `#!/bin/bash\nhead -c 150000000 /dev/zero > /logs/verifier/big.bin\n${passing}`,
     });
     await cancelIn(big, 'empty', 'collect', 20);
+  });
+
+  test('while the container is removed: it is, and the grade is whole or not there', async () => {
+    const quick = await lab.task({ testScript: `#!/bin/bash\n${passing}` });
+    for (const afterMs of [0, 20]) {
+      const cancel = new AbortController();
+      const store = path.join(lab.dir, `cancel-remove-${afterMs}`);
+      const graded = lab.grade(quick, { kind: 'empty' }, { storeDir: store }, cancel.signal, (event) => {
+        if (event.kind === 'phase' && event.phase === 'remove') setTimeout(() => cancel.abort(), afterMs);
+      });
+      const outcome = await graded.catch((failure: unknown) => failure);
+      expect(await lab.ownContainers()).toEqual([]);
+      const left = await readdir(path.join(store, 'grades/shell-task'));
+      if (isCancellation(outcome)) expect(left).toEqual([]);
+      else {
+        expect(outcome).toMatchObject({ verdict: 'resolved' });
+        expect(existsSync(path.join((outcome as GradeResult).dir, 'grade.json'))).toBe(true);
+      }
+    }
   });
 
   test('while an image is built', async () => {

@@ -37,7 +37,7 @@ test('a freeze waits for processes that are being started', async () => {
     cancelled.catch(() => undefined);
     await delay(7 * round);
     await container.pause();
-    const state = await Promise.race([container.details(), delay(5_000)]);
+    const state = await Promise.race([container.details(), delay(30_000)]);
     expect(state, `round ${round}`).toMatchObject({ paused: true });
     await container.unpause();
     for (const outcome of await running) {
@@ -62,7 +62,7 @@ test('it waits for what another process starts, too', async () => {
     // From the moment that the engine knows of it, however far it has come.
     while ((await execIds()).every((id) => before.includes(id))) await delay(1);
     await container.pause();
-    expect(await Promise.race([container.details(), delay(5_000)])).toMatchObject({ paused: true });
+    expect(await Promise.race([container.details(), delay(30_000)])).toMatchObject({ paused: true });
     await container.unpause();
     expect(await ended).toBe(0);
     expect(output).toBe('there\n');
@@ -83,7 +83,7 @@ test('a process that is started during a freeze starts after it', async () => {
   late.catch(() => undefined);
   await freezing;
   // Neither waits for the other.
-  expect(performance.now() - since).toBeLessThan(2_000);
+  expect(performance.now() - since).toBeLessThan(20_000);
   await expect(late).rejects.toThrow(/paused/);
   await container.unpause();
 });

@@ -1,7 +1,9 @@
 import { execFileSync } from 'node:child_process';
+import { mkdtemp, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { GradeResult } from '#core/grading/types.ts';
+import { isCancellation } from '#core/base/errors.ts';
+import type { GradeResult, PhaseName } from '#core/grading/types.ts';
 import { loadTask } from '#core/task/load.ts';
 import type { Task } from '#core/task/types.ts';
 import { shellDockerfile, writeReport } from '../fixtures/tasks/makeTask.ts';
@@ -260,18 +262,34 @@ describe.each(['tidequery', 'tendril'])('the bundled task %s', (name) => {
   }, 300_000);
 });
 
-test('cancelled in the set-up it leaves nothing', async () => {
-  const controller = new AbortController();
-  const folder = await lab.workspace({ 'setup.sh': 'sleep 60' });
-  const graded = lab.grade(
-    task,
-    { kind: 'folder', path: folder },
-    { hardened: true },
-    controller.signal,
-    (event) => {
-      if (event.kind === 'phase' && event.phase === 'setup') setTimeout(() => controller.abort(), 200);
-    },
-  );
-  await expect(graded).rejects.toThrow();
-  expect(await lab.ownContainers()).toEqual([]);
+describe('cancelled it leaves nothing', () => {
+  test.each<[phase: PhaseName, time: number, afterMs: number]>([
+    ['container', 1, 60],
+    ['copy', 1, 10],
+    ['setup', 1, 100],
+    ['take', 1, 0],
+    ['take', 1, 60],
+    ['container', 2, 60],
+    ['copy', 2, 10],
+    ['tests', 1, 200],
+    ['collect', 1, 0],
+  ])('in the phase %s, time %i, after %i ms', async (phase, time, afterMs) => {
+    const controller = new AbortController();
+    const slow = phase === 'setup' ? 'sleep 60\n' : '';
+    const folder = await lab.workspace({
+      'setup.sh': `${slow}${install(phase === 'collect' ? 'echo right' : 'sleep 60; echo right')}`,
+    });
+    const storeDir = await mkdtemp(`${lab.dir}/cancelled-`);
+    let seen = 0;
+    const options = { hardened: true, storeDir };
+    const graded = lab.grade(task, { kind: 'folder', path: folder }, options, controller.signal, (event) => {
+      if (event.kind === 'phase' && event.phase === phase && ++seen === time)
+        setTimeout(() => controller.abort(), afterMs);
+    });
+    const error = await graded.catch((failure: unknown) => failure);
+    expect(isCancellation(error), String(error)).toBe(true);
+    expect(seen).toBe(time);
+    expect(await lab.ownContainers()).toEqual([]);
+    expect(await readdir(`${storeDir}/grades/hardened-task`)).toEqual([]);
+  });
 });

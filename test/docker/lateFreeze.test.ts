@@ -59,7 +59,7 @@ test('a freeze that comes late, from a window that was killed, does not keep an 
   for (const late of [1, 2]) {
     const since = performance.now();
     const open = await attemptsOver(withLateFreezes(lab.engine, late)).open(id, never);
-    expect(performance.now() - since).toBeLessThan(15_000);
+    expect(performance.now() - since).toBeLessThan(60_000);
     expect(open).toMatchObject({ readOnly: false, isolation: { isIsolated: true } });
     expect((await open.files.list('/app')).map(({ name }) => name)).toEqual(['instruction.md']);
     await open.close();

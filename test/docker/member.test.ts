@@ -1,4 +1,4 @@
-import { chmod, copyFile, mkdir, stat } from 'node:fs/promises';
+import { chmod, copyFile, mkdtemp, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { writeReport } from '../fixtures/tasks/makeTask.ts';
@@ -44,6 +44,16 @@ const images: readonly (readonly [string, string])[] = [
   ['an image whose workdir is a volume', 'RUN mkdir /app && echo stale > /app/stale.txt\nVOLUME /app\n'],
 ];
 
+async function grade(task: string, workspace: string, uid: number) {
+  const home = await mkdtemp(path.join(lab.dir, 'home'));
+  await chmod(home, 0o777);
+  const env = { E2E_SWE_HOME: path.join(home, 'store'), HOME: home };
+  const words = ['grade', task, '--workspace', workspace, '--json'];
+  const { code, stdout, stderr } = await runCli(words, env, home, { uid, gid, cli });
+  expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
+  return gradeSchema.parse(JSON.parse(stdout));
+}
+
 describe.skipIf(process.getuid?.() !== 0)('by a user who has only the socket', () => {
   test.each(images)('%s: the verdict and evidence of root', async (_, lines) => {
     const task = await lab.taskDir(
@@ -54,21 +64,7 @@ describe.skipIf(process.getuid?.() !== 0)('by a user who has only the socket', (
       'member-task',
     );
     const workspace = await lab.workspace({ 'ok.txt': 'ok\n', 'sub/more.txt': 'more\n' });
-    const home = path.join(lab.dir, `home${Math.random()}`);
-    await mkdir(home);
-    await chmod(home, 0o777);
-    const grade = async (uid: number) => {
-      const env = { E2E_SWE_HOME: path.join(home, String(uid)), HOME: home };
-      const { code, stdout, stderr } = await runCli(
-        ['grade', task, '--workspace', workspace, '--json'],
-        env,
-        home,
-        { uid, gid, cli },
-      );
-      expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
-      return gradeSchema.parse(JSON.parse(stdout));
-    };
-    const [root, member] = [await grade(0), await grade(nobody)];
+    const [root, member] = [await grade(task, workspace, 0), await grade(task, workspace, nobody)];
     expect(member.verdict).toBe('resolved');
     expect(member.counts).toEqual(root.counts);
     expect(member.marks).toEqual(root.marks);
@@ -76,5 +72,25 @@ describe.skipIf(process.getuid?.() !== 0)('by a user who has only the socket', (
     expect(member.evidence.changedOutside).toEqual(['D /etc/debian_version', 'C /etc/issue', 'A /opt/added']);
     expect(member.evidence.testsAltered).toEqual(['/tests/test.sh (altered)']);
     expect(member.evidence.arrival).toEqual(root.evidence.arrival);
+  });
+
+  test.each([
+    [
+      'paths that the engine cannot list',
+      'for at in /logs/verifier /tests /opt; do cd $at; for i in $(seq 70); do n=$(printf %0200d $i); mkdir $n; cd $n; done; done',
+      ['changes-not-listed'],
+    ],
+    [
+      'files of 8 TB that hold nothing',
+      'for at in /logs/verifier /tests; do truncate -s 8T $at/0; done',
+      ['result-too-large', 'results-not-listed'],
+    ],
+  ])('%s do not hide the verdict', async (_, setup, marks) => {
+    const passing = writeReport({ first: 'passed', second: 'passed' }, 1);
+    const task = await lab.taskDir({ testScript: `#!/bin/bash\nbash ./setup.sh\n${passing}` }, 'member-task');
+    const workspace = await lab.workspace({ 'setup.sh': `${setup}\n` });
+    const result = await grade(task, workspace, nobody);
+    expect(result).toMatchObject({ verdict: 'resolved', reward: 1, evidence: { testsAltered: [] } });
+    expect(result.marks.map(({ rule }) => rule)).toEqual(marks);
   });
 });

@@ -96,6 +96,19 @@ ${passing}`,
     expect(readdirSync(path.join(result.dir, 'verifier'))).toEqual([]);
   });
 
+  test('paths that it cannot list, and a file of 8 TB that holds nothing, do not hide the verdict', async () => {
+    const deep =
+      'for at in /tests /opt; do cd $at; for i in $(seq 70); do n=$(printf %0200d $i); mkdir $n; cd $n; done; done';
+    const task = await lab.task({
+      testScript: `#!/bin/bash\n(${deep})\ntruncate -s 8T /logs/verifier/0\n${passing}`,
+    });
+    const result = await lab.grade(task, { kind: 'empty' });
+    expect(result).toMatchObject({ verdict: 'resolved', reward: 1, evidence: { testsAltered: [] } });
+    expect(rules(result)).toEqual(
+      expect.arrayContaining(['changes-not-listed', 'result-too-large', 'results-not-listed']),
+    );
+  });
+
   test('the deadline ends everything, and what was printed is kept', async () => {
     const task = await lab.task({
       testScript: `#!/bin/bash\n( sleep 3; echo 1 > /logs/verifier/reward.txt ) &\nsetsid sleep 600 &\necho started\nsleep 600\n`,

@@ -114,6 +114,11 @@ describe('what a submission leaves never hides the verdict', () => {
       undefined,
     ],
     [
+      'files of 8 TB that hold nothing',
+      'for at in /logs/verifier /tests /opt; do truncate -s 8T $at/0; done',
+      'result-too-large',
+    ],
+    [
       'names that are no text',
       'd=$(printf "/opt/\\377"); mkdir -p $d/a; echo > $d/a/b; echo > /logs/verifier/$(printf "\\376").json',
       'result-odd-name',

@@ -157,6 +157,21 @@ fi
       expect(result.marks.map(({ rule }) => rule)).toContain('state-outside-workdir');
     });
 
+    it('may have /tests elsewhere, by a link: the tests are merged with what is there', async () => {
+      const result = await grade(
+        'shape-linked-tests',
+        {
+          verifier: shared,
+          dockerfile:
+            'FROM debian:bookworm-slim\nRUN mkdir -p /srv/tests && ln -s srv/tests /tests && touch /tests/helper\nWORKDIR /app\n',
+          testScript: passIf('[ -f ok.txt ] && [ -f /tests/helper ] && [ -f /srv/tests/test.sh ]'),
+        },
+        { 'ok.txt': 'ok' },
+      );
+      expect(result).toMatchObject({ verdict: 'resolved', evidence: { testsAltered: [] } });
+      expect(result.marks.map(({ rule }) => rule)).toEqual(['state-outside-workdir']);
+    });
+
     it('runs solve.sh as [agent].user and test.sh as [verifier].user, who owns the submission', async () => {
       const result = await grade(
         'shape-users',

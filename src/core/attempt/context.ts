@@ -1,5 +1,5 @@
 import { Channel } from '#core/base/channel.ts';
-import { UserError } from '#core/base/errors.ts';
+import { isDiskFull, UserError } from '#core/base/errors.ts';
 import type { Log } from '#core/base/log.ts';
 import { type ContainerEngine, EngineError } from '#core/container/engine.ts';
 import type { WorkspaceSpec } from '#core/container/workspaceContainer.ts';
@@ -101,7 +101,12 @@ export function forPeople(error: unknown): unknown {
     });
   if (error instanceof SnapshotDamagedError)
     return new UserError(error.message, { nextStep: 'Choose another snapshot.', cause: error });
-  return error;
+  return isDiskFull(error)
+    ? new UserError('The disk that holds the attempts is full.', {
+        nextStep: 'Free some space and try again.',
+        cause: error,
+      })
+    : error;
 }
 
 export async function asUserErrors<T>(work: () => Promise<T>): Promise<T> {

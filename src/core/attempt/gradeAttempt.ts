@@ -5,7 +5,7 @@ import type { ChannelTaker } from '#core/snapshot/takeFromChannel.ts';
 import { contentDigest } from '#core/task/digest.ts';
 import type { Task } from '#core/task/types.ts';
 import { requireInterimGrading } from './conditions.ts';
-import { type AttemptContext, taskOf } from './context.ts';
+import { type AttemptContext, forPeople, taskOf } from './context.ts';
 import { GradeFreeze } from './gradeFreeze.ts';
 import { gradeSource } from './gradeSource.ts';
 import { ensureWorkspace } from './openAttempt.ts';
@@ -51,7 +51,7 @@ export async function gradeAttempt(
     try {
       await gradeLive(context, id, task, official, options, emit, signal);
     } catch (error) {
-      recorder.append({ kind: 'grade-failed', official, reason: errorMessage(error) });
+      recorder.append({ kind: 'grade-failed', official, reason: errorMessage(forPeople(error)) });
       throw error;
     } finally {
       context.busy.delete(id);

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { open } from 'node:fs/promises';
-import { errorCode, errorMessage } from '#core/base/errors.ts';
+import { errorCode, errorMessage, isDiskFull } from '#core/base/errors.ts';
 import type { Log } from '#core/base/log.ts';
 import { type HostClock, hostClock } from './hostClock.ts';
 import { type RecordEvent, type RecordLine, recordVersion } from './recordEvents.ts';
@@ -167,7 +167,7 @@ export class RecordLog {
         this.#position += bytesWritten;
         this.#buffer = this.#buffer.subarray(bytesWritten);
       } catch (error) {
-        if (!['ENOSPC', 'EDQUOT'].includes(errorCode(error) ?? '') || !this.#hasReserve) throw error;
+        if (!isDiskFull(error) || !this.#hasReserve) throw error;
         this.#hasReserve = false;
         this.#renewAfter = this.#clock.monoMs() + renewMs;
         await releaseReserve(this.#file);

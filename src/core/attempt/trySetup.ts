@@ -62,8 +62,8 @@ export async function runSetup(
     );
     const durationMs = Math.round(performance.now() - since);
     await killContainer(container);
-    const known = new Set(before.map(({ kind, path }) => `${kind} ${path}`));
-    const outside = (await container.changes(free, signal)).filter(
+    const known = new Set((before ?? []).map(({ kind, path }) => `${kind} ${path}`));
+    const outside = ((await container.changes(free, signal)) ?? []).filter(
       ({ kind, path }) => !known.has(`${kind} ${path}`),
     );
     const inside = await changesInside(container, roots, submission, signal);

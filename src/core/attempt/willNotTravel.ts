@@ -25,7 +25,7 @@ export async function willNotTravel(
   const free = [...record.roots, ...transient];
   const { running, paused } = await container.details(signal);
   const look = async (): Promise<string[]> =>
-    changesOutside(await container.changes(free, signal), free).map(({ path }) => path);
+    changesOutside((await container.changes(free, signal)) ?? [], free).map(({ path }) => path);
   // Looked at only while nothing in there moves.
   return running && !paused ? freezes.during(record.id, container, 'comparison', look) : look();
 }

@@ -43,3 +43,17 @@ export function errorCode(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
   return typeof error.code === 'string' ? error.code : undefined;
 }
+
+/** True where a write found no room: the disk, or what its user may have of it, is full. */
+export function isDiskFull(error: unknown): boolean {
+  return ['ENOSPC', 'EDQUOT'].includes(errorCode(error) ?? '');
+}
+
+/** What a write that found no room is to people; all else as it is. */
+export function orDiskFull(error: unknown, folder: string): unknown {
+  if (!isDiskFull(error)) return error;
+  return new UserError(`The disk that holds "${folder}" is full.`, {
+    nextStep: 'Free some space and try again.',
+    cause: error,
+  });
+}

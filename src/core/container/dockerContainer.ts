@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import type Docker from 'dockerode';
+import { errorMessage } from '#core/base/errors.ts';
 import { isEmptyByArchive, linkOf, namedArchive } from './archiveLook.ts';
 import { engineError, statusCode } from './dockerErrors.ts';
 import type { Change, ContainerDetails, ContainerHandle, ContainerState, EngineInfo } from './engine.ts';
@@ -173,7 +174,10 @@ async function inspectStorage(container: Docker.Container, signal?: AbortSignal)
   }
 }
 
-async function changes(container: Docker.Container, signal?: AbortSignal): Promise<readonly Change[]> {
+async function changes(
+  container: Docker.Container,
+  signal?: AbortSignal,
+): Promise<readonly Change[] | undefined> {
   try {
     const list = ((await container.changes(withSignal({}, signal))) ?? []) as unknown as {
       Path: string;
@@ -181,6 +185,7 @@ async function changes(container: Docker.Container, signal?: AbortSignal): Promi
     }[];
     return list.map(({ Path, Kind }) => ({ kind: Kind === 1 ? 'A' : Kind === 2 ? 'D' : 'C', path: Path }));
   } catch (error) {
+    if (!signal?.aborted && /file name too long/i.test(errorMessage(error))) return undefined;
     throw engineError(error, 'listing changed files', 'other', signal);
   }
 }

@@ -167,8 +167,11 @@ export interface ContainerHandle {
   readFolder(path: string, signal?: AbortSignal): Promise<AsyncIterable<TarEntry> | undefined>;
   /** True only when it is certain that the image holds nothing at these paths but empty folders. */
   areEmptyInImage(paths: readonly string[], signal?: AbortSignal): Promise<boolean>;
-  /** Paths that differ from the image, once nothing runs any more; what is excluded (paths, with all below) need not be looked at. */
-  changes(exclude: readonly string[], signal?: AbortSignal): Promise<readonly Change[]>;
+  /**
+   * Paths that differ from the image, once nothing runs any more; what is excluded (paths, with all below) need not be
+   * looked at. Undefined where the engine cannot list them: a path in there is longer than its host can open.
+   */
+  changes(exclude: readonly string[], signal?: AbortSignal): Promise<readonly Change[] | undefined>;
   /** Command lines of the processes inside. */
   processes(signal?: AbortSignal): Promise<readonly string[]>;
   state(signal?: AbortSignal): Promise<ContainerState>;

@@ -4,8 +4,10 @@ import { errorMessage } from '#core/base/errors.ts';
 import type { Log } from '#core/base/log.ts';
 import { networkFiles } from '#core/container/bareNetwork.ts';
 import { type ContainerHandle, EngineError } from '#core/container/engine.ts';
+import type { Mark } from '#core/report/types.ts';
+import { alteredTests } from './alteredTests.ts';
 import { changesOutside } from './changes.ts';
-import { alteredTests, collectVerifierFolder } from './collect.ts';
+import { collectVerifierFolder } from './collect.ts';
 import type { Inspection } from './copyIn.ts';
 import { killContainer } from './gradeContainer.ts';
 import { judge } from './judge.ts';
@@ -132,6 +134,13 @@ export function freePaths(roots: readonly string[]): string[] {
   return [...roots, '/logs', '/tmp', '/tests', '/dev', ...networkFiles];
 }
 
+/** A submission that makes such paths must not keep its grade from being made. */
+const unlistedChanges: Mark = {
+  rule: 'changes-not-listed',
+  message:
+    'What changed outside of the workdir is not known: the engine cannot list paths as long as some in the container.',
+};
+
 /** What the run changed outside of what it may change, and whether the tests are still themselves. */
 async function recordChanges(
   container: ContainerHandle,
@@ -146,7 +155,8 @@ async function recordChanges(
     killed.then(() => (input.plan.testsDir ? alteredTests(container, input.plan.testsDir, signal) : [])),
   ]);
   record.evidence({ testsAltered: altered });
-  record.changedOutside(changesOutside(changes, free));
+  if (changes) record.changedOutside(changesOutside(changes, free));
+  else record.marks([unlistedChanges]);
   if (altered.length > 0)
     record.marks([
       {

@@ -1,18 +1,21 @@
-import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { type FileHandle, mkdir, open, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { errorCode } from '#core/base/errors.ts';
+import { isDiskFull } from '#core/base/errors.ts';
 import type { ContainerHandle } from '#core/container/engine.ts';
-import { walkFolder } from '#core/container/folderTar.ts';
 import { Tail } from '#core/container/streams.ts';
-import { fromBinary } from '#core/container/tarHeader.ts';
+import { fromBinary, type TarHeader } from '#core/container/tarHeader.ts';
+import type { TarEntry } from '#core/container/tarStream.ts';
 import type { Mark } from '#core/report/types.ts';
 
-/** Bytes written to disk of one file of /logs/verifier, and of all of them. */
-const fileCap = 2 * 1024 ** 3;
-const folderCap = 8 * 1024 ** 3;
+/** Bytes kept of test-stdout.txt; of a longer one its beginning. */
+const logCap = 1536 * 1024 ** 2;
+/** Bytes kept of another file that decides nothing, and of all of them. */
+const fileCap = 256 * 1024 ** 2;
+const folderCap = 1024 ** 3;
 const filesCap = 20_000;
+/** Bytes of files that are not kept which the engine may send all the same: an archive cannot be skipped in. */
+const passedCap = 4 * 1024 ** 3;
 /** Marks of one rule: one more says nothing more. */
 const maxMarks = 5;
 /** Bytes of a report that is read into memory, and of all of them. */
@@ -29,13 +32,16 @@ const tailCap = 1024 ** 2;
 const headCap = 256 * 1024;
 
 const rewardNames = ['reward.json', 'reward.txt'];
+const logName = 'test-stdout.txt';
+/** Read even where everything else is too much: no heap of files may hide it. */
+const deciding = [...rewardNames, 'ctrf.json', logName];
 
 export interface Collected {
   /** Reports and rewards, by name in /logs/verifier. */
   readonly files: ReadonlyMap<string, Buffer>;
   /** The beginning of test-stdout.txt where it is longer than its tail, else empty. */
   readonly outputHead: string;
-  /** The end of test-stdout.txt. */
+  /** The end of test-stdout.txt, as far as that was read. */
   readonly outputTail: string;
   readonly marks: readonly Mark[];
 }
@@ -46,84 +52,125 @@ export async function collectVerifierFolder(
   dir: string,
   signal: AbortSignal,
 ): Promise<Collected> {
-  const files = new Map<string, Buffer>();
-  const written = new Map<string, string>();
-  const marks: Mark[] = [];
-  let outputHead = '';
-  let outputTail = '';
-  let total = 0;
-  let inMemory = 0;
-  const mark = (rule: string, message: string): void => {
-    if (marks.filter((known) => known.rule === rule).length < maxMarks) marks.push({ rule, message });
-  };
   await mkdir(dir, { recursive: true });
+  const collector = new Collector(dir);
   const entries = await container.readFolder('/logs/verifier', signal);
-  if (!entries)
-    return {
-      files,
-      outputHead,
-      outputTail,
-      marks: [{ rule: 'verifier-folder-gone', message: 'The tests removed /logs/verifier.' }],
-    };
-  for await (const { header, body } of entries) {
-    const relative = withoutFolder(header.name);
+  if (!entries) collector.mark('verifier-folder-gone', 'The tests removed /logs/verifier.');
+  else await collector.takeAll(entries);
+  // The log's name is the last of them: without it the end was not reached. Podman's archive ends at a path too long for it.
+  if (entries && !collector.seen.has(logName))
+    for (const name of deciding.filter((wanted) => !collector.seen.has(wanted)))
+      await collector.takeOne(name, await container.readFolder(`/logs/verifier/${name}`, signal));
+  return collector;
+}
+
+class Collector implements Collected {
+  readonly files = new Map<string, Buffer>();
+  readonly marks: Mark[] = [];
+  readonly seen = new Set<string>();
+  outputHead = '';
+  outputTail = '';
+  readonly #dir: string;
+  /** Name in the archive, without the folder's, to the file on this host. */
+  readonly #written = new Map<string, string>();
+  #total = 0;
+  #inMemory = 0;
+  #passed = 0;
+
+  constructor(dir: string) {
+    this.#dir = dir;
+  }
+
+  mark(rule: string, message: string): void {
+    if (this.marks.filter((known) => known.rule === rule).length < maxMarks)
+      this.marks.push({ rule, message });
+  }
+
+  /** Stops before the end where what is not kept has no end in sight. */
+  async takeAll(entries: AsyncIterable<TarEntry>): Promise<void> {
+    for await (const { header, body } of entries) {
+      await this.#take(withoutFolder(header.name), header, body);
+      if (this.#passed <= passedCap) continue;
+      this.mark(
+        'results-not-listed',
+        `/logs/verifier holds too much: of what comes behind ${JSON.stringify(withoutFolder(header.name).slice(0, 100))} only what decides was looked for.`,
+      );
+      return;
+    }
+  }
+
+  /** A file by itself. */
+  async takeOne(name: string, entries: AsyncIterable<TarEntry> | undefined): Promise<void> {
+    for await (const { header, body } of entries ?? []) {
+      await this.#take(name, header, body);
+      return;
+    }
+  }
+
+  async #take(relative: string, header: TarHeader, body: AsyncIterable<Buffer>): Promise<void> {
+    this.seen.add(relative);
     const isReward = rewardNames.includes(relative);
-    if (header.type === 'directory' && !isReward) continue;
+    if (header.type === 'directory' && !isReward) return;
     // A second name of a file is a file; it was written under its first one.
-    const first = header.type === 'hardlink' ? written.get(withoutFolder(header.linkName)) : undefined;
+    const first = header.type === 'hardlink' ? this.#written.get(withoutFolder(header.linkName)) : undefined;
     if (header.type !== 'file' && first === undefined) {
-      mark(
+      this.mark(
         'result-not-a-file',
         `${path.posix.join('/logs/verifier', relative)} is a ${header.type}, not a file; it was not read.`,
       );
-      continue;
+      return;
     }
-    const target = safeTarget(dir, relative);
+    const size = first === undefined ? header.size : (await stat(first)).size;
+    const target = safeTarget(this.#dir, relative);
     if (target === undefined) {
-      mark(
+      this.#passed += size;
+      this.mark(
         'result-odd-name',
         `A file of /logs/verifier has a name that is not kept: ${JSON.stringify(relative.slice(0, 100))}.`,
       );
-      continue;
+      return;
     }
-    const size = first === undefined ? header.size : (await stat(first)).size;
-    // What decides is read even where everything else is too much: no heap of files may hide it.
-    const decides = isReward || relative === 'ctrf.json' || relative === 'test-stdout.txt';
-    if (size > fileCap || (!decides && (total + size > folderCap || written.size >= filesCap))) {
-      mark(
-        'result-too-large',
-        `/logs/verifier/${relative} (${size} bytes, file ${written.size + 1}) was not kept.`,
-      );
-      continue;
-    }
-    total += size;
+    const decides = deciding.includes(relative);
     const isReport = /\.json$/.test(relative) && !isReward;
+    if (!decides && (size > fileCap || this.#total + size > folderCap || this.#written.size >= filesCap)) {
+      this.#passed += size;
+      this.mark(
+        'result-too-large',
+        `/logs/verifier/${relative} (${size} bytes, file ${this.#written.size + 1}) was not kept.`,
+      );
+      // A report's beginning is no report, but tells that there is one.
+      if (isReport) this.files.set(relative, await beginningOf(body));
+      return;
+    }
+    if (!decides) this.#total += size;
     const wanted = isReward
       ? size <= rewardCap
-      : isReport && size <= readCap && (decides || inMemory + size <= readTotalCap);
-    const { data, head, tail, isKept } = await writeBody(
-      target,
-      first ? createReadStream(first) : body,
-      wanted,
-    );
-    if (!isKept)
-      mark(
-        'result-not-kept',
-        `/logs/verifier/${relative} (${size} bytes) was read but not kept: the disk that holds the grades is full.`,
-      );
-    if (data) inMemory += size;
-    else if (isReward || isReport)
-      mark('result-too-large', `/logs/verifier/${relative} (${size} bytes) is too large to be read.`);
-    // A report's beginning is no report, but tells that there is one.
-    if ((isReward || isReport) && !data) files.set(relative, head);
-    if (isKept) written.set(relative, target);
-    if (data) files.set(relative, data);
-    if (relative === 'test-stdout.txt') {
-      outputHead = size > tailCap ? head.toString('utf8') : '';
-      outputTail = tail.toString('utf8');
+      : isReport && size <= readCap && (decides || this.#inMemory + size <= readTotalCap);
+    const cap = isReward ? rewardCap : relative === logName ? logCap : readCap;
+    const source = first ? createReadStream(first) : body;
+    const { data, head, tail, isKept } = await writeBody(target, source, wanted, cap);
+    this.#passed += Math.max(0, size - cap);
+    this.#tellCut(relative, size, { isKept, cap, isRead: data !== undefined || !(isReward || isReport) });
+    if (data) this.#inMemory += size;
+    if (isReward || isReport) this.files.set(relative, data ?? head);
+    if (isKept) this.#written.set(relative, target);
+    if (relative === logName) {
+      this.outputHead = size > tailCap ? head.toString('utf8') : '';
+      this.outputTail = tail.toString('utf8');
     }
   }
-  return { files, outputHead, outputTail, marks };
+
+  #tellCut(
+    relative: string,
+    size: number,
+    { isKept, cap, isRead }: { isKept: boolean; cap: number; isRead: boolean },
+  ): void {
+    const what = `/logs/verifier/${relative} (${size} bytes)`;
+    if (!isKept)
+      this.mark('result-not-kept', `${what} was read but not kept: the disk that holds the grades is full.`);
+    if (!isRead) this.mark('result-too-large', `${what} is too large to be read.`);
+    else if (size > cap) this.mark('result-too-large', `Of ${what} only the first ${cap} bytes were kept.`);
+  }
 }
 
 interface WrittenBody {
@@ -135,13 +182,27 @@ interface WrittenBody {
   readonly isKept: boolean;
 }
 
-async function writeBody(target: string, body: AsyncIterable<Buffer>, keep: boolean): Promise<WrittenBody> {
+async function beginningOf(body: AsyncIterable<Buffer>): Promise<Buffer> {
+  for await (const chunk of body) return Buffer.from(chunk.subarray(0, headCap));
+  return Buffer.alloc(0);
+}
+
+/** Writes and reads at most `cap` bytes of it. */
+async function writeBody(
+  target: string,
+  body: AsyncIterable<Buffer>,
+  keep: boolean,
+  cap: number,
+): Promise<WrittenBody> {
   let handle = await openUnlessFull(target);
   const kept: Buffer[] = [];
   const tail = new Tail(tailCap);
   let head = Buffer.alloc(0);
   try {
-    for await (const chunk of body) {
+    let left = cap;
+    for await (const piece of body) {
+      const chunk = piece.length > left ? piece.subarray(0, left) : piece;
+      left -= chunk.length;
       if (handle && !(await writeUnlessFull(handle, chunk))) {
         await handle.close();
         handle = undefined;
@@ -150,6 +211,7 @@ async function writeBody(target: string, body: AsyncIterable<Buffer>, keep: bool
       if (keep) kept.push(Buffer.from(chunk));
       if (head.length < headCap) head = Buffer.concat([head, chunk.subarray(0, headCap - head.length)]);
       tail.write(chunk);
+      if (left === 0) break;
     }
   } finally {
     await handle?.close();
@@ -167,7 +229,7 @@ async function openUnlessFull(target: string): Promise<FileHandle | undefined> {
     await mkdir(path.dirname(target), { recursive: true });
     return await open(target, 'w');
   } catch (error) {
-    if (errorCode(error) === 'ENOSPC') return undefined;
+    if (isDiskFull(error)) return undefined;
     throw error;
   }
 }
@@ -177,7 +239,7 @@ async function writeUnlessFull(handle: FileHandle, chunk: Buffer): Promise<boole
     await handle.appendFile(chunk);
     return true;
   } catch (error) {
-    if (errorCode(error) === 'ENOSPC') return false;
+    if (isDiskFull(error)) return false;
     throw error;
   }
 }
@@ -199,36 +261,4 @@ function safeTarget(dir: string, relative: string): string | undefined {
     /[. ]$/.test(part);
   if (relative.length > maxPathLength || parts.length > maxDepth || parts.some(odd)) return undefined;
   return path.join(dir, ...parts);
-}
-
-/** Files of the task's tests/ that /tests no longer holds as they were sent; new files there are fine (caches). */
-export async function alteredTests(
-  container: ContainerHandle,
-  testsDir: string,
-  signal: AbortSignal,
-): Promise<string[]> {
-  const wanted = new Map<string, string>();
-  for await (const { header, body } of walkFolder(testsDir, { prefix: 'tests', signal })) {
-    if (header.type === 'file') wanted.set(header.name, await digest(body));
-    else if (header.type === 'symlink') wanted.set(header.name, `link ${header.linkName}`);
-  }
-  const entries = await container.readFolder('/tests', signal);
-  const found = new Map<string, string>();
-  if (entries) {
-    for await (const { header, body } of entries) {
-      if (!wanted.has(header.name)) continue;
-      if (header.type === 'file') found.set(header.name, await digest(body));
-      else if (header.type === 'symlink') found.set(header.name, `link ${header.linkName}`);
-      else if (header.type === 'hardlink') found.set(header.name, found.get(header.linkName) ?? '');
-    }
-  }
-  return [...wanted].flatMap(([name, value]) =>
-    found.get(name) === value ? [] : [`/${fromBinary(name)}${found.has(name) ? ' (altered)' : ' (removed)'}`],
-  );
-}
-
-async function digest(body: AsyncIterable<Buffer>): Promise<string> {
-  const hash = createHash('sha256');
-  for await (const chunk of body) hash.update(chunk);
-  return hash.digest('hex');
 }

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { Channel } from '#core/base/channel.ts';
-import { errorCode, errorMessage, isCancellation, UserError } from '#core/base/errors.ts';
+import { errorMessage, isCancellation, isDiskFull, orDiskFull, UserError } from '#core/base/errors.ts';
 import type { Log } from '#core/base/log.ts';
 import { type ContainerEngine, EngineError, type ImageInfo } from '#core/container/engine.ts';
 import { FolderChangedError } from '#core/container/folderTar.ts';
@@ -99,7 +99,7 @@ async function runGrade(
   await checkSource(source);
   checkOutDir(task, source, options.outDir);
   const dir = await makeGradeDir(options, task).catch((error: unknown) => {
-    throw errorCode(error) === 'ENOSPC' ? diskFull(options.outDir ?? options.storeDir, error) : error;
+    throw orDiskFull(error, options.outDir ?? options.storeDir);
   });
   const record = new GradeRecord(task, source, dir, emit);
   let result: GradeResult;
@@ -121,8 +121,8 @@ async function runGrade(
   }
   result = await compareWithOracle(result, task, options.storeDir);
   await record.save(result).catch((error: unknown) => {
-    if (errorCode(error) !== 'ENOSPC') throw error;
-    deps.log.warn(`The grade is not kept: ${diskFull(dir, error).message}`);
+    if (!isDiskFull(error)) throw error;
+    deps.log.warn(`The grade is not kept: ${errorMessage(orDiskFull(error, dir))}`);
   });
   emit({ kind: 'finished', result });
 }
@@ -315,10 +315,6 @@ async function connect(deps: GradeDeps): Promise<ContainerEngine> {
   }
 }
 
-function diskFull(folder: string, cause: unknown): UserError {
-  return new UserError(`The disk that holds "${folder}" is full.`, { nextStep: 'Free some space.', cause });
-}
-
 /** Failures that end a grade as `not graded`; anything else is the caller's to see. */
 function asNotGraded(error: unknown): NotGradedError | undefined {
   if (error instanceof NotGradedError) return error;
@@ -330,7 +326,7 @@ function asNotGraded(error: unknown): NotGradedError | undefined {
     return new NotGradedError('engine-lost', `The engine's answer was cut short: ${error.message}`, {
       cause: error,
     });
-  if (/ENOSPC/.test(errorMessage(error)))
+  if (isDiskFull(error))
     return new NotGradedError('disk-full', 'The disk that holds the grades is full.', { cause: error });
   return undefined;
 }

@@ -111,7 +111,12 @@ async function runSetup(
   const dir = path.join(input.dir, 'setup');
   await mkdir(dir, { recursive: true });
   record.marks((await collectVerifierFolder(container, dir, signal)).marks);
-  const failure = setupFailure(outcome, oom, plan.timeoutSec);
+  const free = freePaths(roots);
+  const ended = setupFailure(outcome, oom, plan.timeoutSec);
+  const changed = ended === undefined ? await container.changes(free, signal) : undefined;
+  const failure =
+    ended ??
+    (changed ? undefined : "The submission's setup.sh left paths that are too long for the engine to list.");
   if (failure !== undefined) {
     record.evidence({ exitCode: outcome.exitCode, oomKilled: outcome.oomKilled || oom.seen });
     if (await hasSetup(input)) record.setupEnded(failure);
@@ -119,8 +124,7 @@ async function runSetup(
     record.setupFailed();
     return undefined;
   }
-  const free = freePaths(roots);
-  const changes = changesOutside(await container.changes(free, signal), free);
+  const changes = changesOutside(changed ?? [], free);
   record.changedOutside(changes);
   return takeInstalled(container, { roots, changes, dir }, record, signal);
 }

@@ -111,6 +111,7 @@ function readDocument(
     pytest: isPytest(tool),
     vitest: tool !== undefined && /vitest/i.test(tool),
     makeId: (suite, name) => place.makeId(place.file, suite, name),
+    otherCase: new Set(),
     unknownStatuses: new Map(),
     pytestRetries: 0,
   };
@@ -134,6 +135,8 @@ function describe(
   const strange = document.tests.length - tests.length;
   if (strange > 0)
     notes.push(`lists ${strange} ${strange === 1 ? 'entry that is no test' : 'entries that are no tests'}`);
+  if (context.otherCase.size > 0)
+    notes.push(`writes statuses otherwise than CTRF does: ${[...context.otherCase].slice(0, 5).join(', ')}`);
   for (const [word, count] of [...context.unknownStatuses].slice(0, 5))
     notes.push(`has ${count} with the status ${JSON.stringify(word.slice(0, 40))}, counted as other`);
   if (context.factor !== 1 && !context.pytest)

@@ -12,6 +12,8 @@ export interface TestContext {
   readonly pytest: boolean;
   readonly vitest: boolean;
   readonly makeId: (suite: readonly string[], name: string) => string;
+  /** Statuses that are written otherwise than CTRF writes them: in capitals. */
+  readonly otherCase: Set<string>;
   /** How often each word that is no status was met. */
   readonly unknownStatuses: Map<string, number>;
   /** pytest's tests with retries. */
@@ -69,6 +71,12 @@ function capped(text: string | undefined): string | undefined {
 function readStatus(raw: unknown, context: TestContext): TestStatus {
   if (statuses.has(raw)) return raw as TestStatus;
   const word = raw === undefined ? 'none' : asText(raw);
+  // It cannot make a wrong verdict: a resolved one needs the reward too.
+  const lower = word.toLowerCase();
+  if (statuses.has(lower)) {
+    context.otherCase.add(word);
+    return lower as TestStatus;
+  }
   context.unknownStatuses.set(word, (context.unknownStatuses.get(word) ?? 0) + 1);
   return 'other';
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { errorCode, errorMessage, UserError } from '#core/base/errors.ts';
+import { errorCode, errorMessage, orDiskFull, UserError } from '#core/base/errors.ts';
 import { syncFolder, writeFileAtomic } from '#core/base/files.ts';
 import { Blobs, namesIn } from './blobs.ts';
 import { decodeHead, encodeHead, isSnapshotId, makeSnapshotId } from './head.ts';
@@ -111,12 +111,14 @@ export class SnapshotStore {
     }
   }
 
-  /** Makes a snapshot of what `fill` gives; nothing of it is left where that throws. */
+  /** Makes a snapshot of what `fill` gives; nothing of it is left where that throws. Errors: `UserError` for a full disk. */
   async take(spec: TakeSpec, fill: (writer: BlobWriter) => Promise<TakenTree>): Promise<TakenSnapshot> {
     while (this.#exclusive !== undefined) await this.#exclusive;
     this.#takes++;
     try {
       return await this.#take(spec, fill);
+    } catch (error) {
+      throw orDiskFull(error, this.dir);
     } finally {
       this.#takes--;
       if (this.#takes === 0) for (const resolve of this.#idle.splice(0)) resolve();

@@ -171,10 +171,17 @@ describe('what reports leave out or get wrong', () => {
 
   test('statuses outside the five are other, with a note', () => {
     const report = readResults({
-      tests: [{ name: 'a', status: 'PASSED' }, { name: 'b', status: 'broken' }, { name: 'c' }],
+      tests: [{ name: 'a', status: ' passed' }, { name: 'b', status: 'broken' }, { name: 'c' }],
     });
     expect(report.tests.map((entry) => entry.status)).toEqual(['other', 'other', 'other']);
     expect(report.notes).toHaveLength(3);
+  });
+
+  test('statuses in capitals are what they say, with a note', () => {
+    const statuses = ['PASSED', 'Failed', 'PASSED', 'skipped'];
+    const report = readResults({ tests: statuses.map((status) => ({ name: status, status })) });
+    expect(report.tests.map((entry) => entry.status)).toEqual(['passed', 'failed', 'passed', 'skipped']);
+    expect(report.notes).toEqual(['ctrf.json writes statuses otherwise than CTRF does: PASSED, Failed.']);
   });
 
   test('entries that are no tests are noted and hide no other', () => {
