@@ -116,6 +116,8 @@ export interface ExecSpec {
   readonly onOutput?: (data: Buffer, stream: 'stdout' | 'stderr') => void | Promise<void>;
   /** Bytes of each stream kept in the result; the rest is only passed to `onOutput`. Default 1 MiB. */
   readonly keepBytes?: number;
+  /** Written to the command's input, which ends with it; a command that ends first leaves the rest unread. Without, it has none. */
+  readonly input?: AsyncIterable<Buffer>;
 }
 
 export interface ExecResult {
@@ -165,8 +167,6 @@ export interface ContainerHandle {
    * Undefined when there is no such folder.
    */
   readFolder(path: string, signal?: AbortSignal): Promise<AsyncIterable<TarEntry> | undefined>;
-  /** True only when it is certain that the image holds nothing at these paths but empty folders. */
-  areEmptyInImage(paths: readonly string[], signal?: AbortSignal): Promise<boolean>;
   /** Paths that differ from the image, once nothing runs any more; what is excluded (paths, with all below) need not be looked at. */
   changes(exclude: readonly string[], signal?: AbortSignal): Promise<readonly Change[]>;
   /** Command lines of the processes inside. */
