@@ -62,7 +62,7 @@ export class FakeContainer implements ContainerHandle {
     }
     if (spec.input) {
       if (this.#engine.options.noTar) return result(1, '', '');
-      const unpacked = this.#unpack('/', spec.input);
+      const unpacked = this.#unpack('/', joined(spec.input));
       if (!(await unpacked.then(() => true, rethrowSource))) return result(1, '', '');
       const mark = `/logs/verifier/.arrived-${spec.command[4]}`;
       if (!this.#nodes.has(mark)) return result(1, '', '');
@@ -273,6 +273,22 @@ function plainHeader(path: string): TarHeader {
 
 function isAt(name: string, root: string): boolean {
   return name === root || name.startsWith(`${root}/`);
+}
+
+/** The pieces of an input without their sizes. */
+async function* joined(input: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let rest = Buffer.alloc(0);
+  for await (const chunk of input) {
+    rest = Buffer.concat([rest, chunk]);
+    for (;;) {
+      const line = rest.indexOf(10);
+      const size = line === -1 ? Number.NaN : Number(rest.toString('latin1', 0, line));
+      if (size === 0) return;
+      if (!(rest.length > line + size)) break;
+      yield rest.subarray(line + 1, line + 1 + size);
+      rest = rest.subarray(line + 1 + size);
+    }
+  }
 }
 
 /** What tar cannot unpack ends tar; what the sender cannot send ends the exec. */

@@ -116,7 +116,10 @@ export interface ExecSpec {
   readonly onOutput?: (data: Buffer, stream: 'stdout' | 'stderr') => void | Promise<void>;
   /** Bytes of each stream kept in the result; the rest is only passed to `onOutput`. Default 1 MiB. */
   readonly keepBytes?: number;
-  /** Written to the command's input, which ends with it; a command that ends first leaves the rest unread. Without, it has none. */
+  /**
+   * Written to the command's input, which stays open: the command must know where it ends, since not every connection
+   * can be ended on one side (named pipes). What it leaves unread is dropped. Without, it has no input.
+   */
   readonly input?: AsyncIterable<Buffer>;
 }
 

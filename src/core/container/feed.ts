@@ -10,8 +10,8 @@ export interface Feeding {
 }
 
 /**
- * Writes a source to a command's input and ends that; a source that fails cuts the connection. What a command that ends
- * first leaves unread is no error.
+ * Writes a source to a command's input and leaves that open; a source that fails cuts the connection. What a command
+ * that ends first leaves unread is no error.
  */
 export function feed(stream: Duplex, source: AsyncIterable<Buffer>): Feeding {
   let isOver = false;
@@ -33,7 +33,6 @@ export function feed(stream: Duplex, source: AsyncIterable<Buffer>): Feeding {
         await Promise.race([new Promise((resolve) => stream.once('drain', resolve)), over]);
       }
       isDone = true;
-      stream.end();
     } catch (error) {
       failed = { error };
       stream.destroy();

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { coalesce } from '#core/container/streams.ts';
 import { plainFile, readTar, type TarEntry, writeTar } from '#core/container/tarStream.ts';
 import { copiedEntries, isFolderRoot, isHeld, type Owner, prepareFunction } from './copyIn.ts';
 import type { Limits } from './plan.ts';
@@ -6,8 +7,9 @@ import { readSubmission } from './submission.ts';
 import type { VerifyInput } from './verifySubmission.ts';
 
 /**
- * Prepares ($2 and what follows), then has the image's own tar unpack standard input. A last entry ($1) proves that
- * nothing is missing. The options are GNU tar's (1.23): another tar ends at once. What is left are the paths to look at.
+ * Prepares ($2 and what follows), then has the image's own tar unpack standard input, which comes in pieces: tar reads to
+ * the end of its input, and this one has none. A last entry ($1) proves that nothing is missing. The options are GNU tar's
+ * (1.23): another tar ends at once. What is left are the paths to look at.
  */
 const unpackScript = `
 ${prepareFunction}
@@ -17,7 +19,8 @@ prepare "$@" || exit 1
 count=$1
 shift
 shift "$count"
-TAR_OPTIONS= tar -xPpf - -C / --numeric-owner --same-owner --delay-directory-restore --warning=no-timestamp >/dev/null 2>&1 || exit 1
+while read -r size && [ "$size" -gt 0 ] && head -c "$size"; do :; done 2>/dev/null |
+  TAR_OPTIONS= tar -xPpf - -C / --numeric-owner --same-owner --delay-directory-restore --warning=no-timestamp >/dev/null 2>&1 || exit 1
 rm "$mark" || exit 1
 echo copied >&2`;
 
@@ -60,6 +63,17 @@ export async function unpacking(input: VerifyInput, owner: Owner, signal: AbortS
   return {
     script: unpackScript,
     args: [name, String(folders.length), ...folders, ...held],
-    input: writeTar(entries()),
+    input: inPieces(writeTar(entries())),
   };
+}
+
+const pieceBytes = 1024 ** 2;
+
+/** Each with a line in front that tells its size; a size of 0 is the end. */
+async function* inPieces(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  for await (const piece of coalesce(source, pieceBytes)) {
+    yield Buffer.from(`${piece.length}\n`);
+    yield piece;
+  }
+  yield Buffer.from('0\n');
 }

@@ -44,11 +44,11 @@ async function settled(): Promise<void> {
   for (let i = 0; i < 10; i++) await tick();
 }
 
-test('writes everything, then ends the input', async () => {
+test('writes everything, and leaves the input open', async () => {
   const command = new Command();
   const feeding = feed(command, pieces(5));
   await settled();
-  expect([command.bytes, command.ended, feeding.isDone]).toEqual([500_000, true, true]);
+  expect([command.bytes, command.ended, feeding.isDone]).toEqual([500_000, false, true]);
   await feeding.stop();
 });
 
