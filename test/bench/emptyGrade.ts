@@ -51,7 +51,7 @@ export async function makeEmptyGrade(files: number, bytesPerFile: number): Promi
   await writeFile(path.join(folder, 'tests', 'test.sh'), testScript, { mode: 0o755 });
   const workspace = path.join(home, 'workspace');
   for (let i = 0; i < files; i++) {
-    const parent = path.join(workspace, `folder${i % 10}`);
+    const parent = path.join(workspace, `folder${i % Math.max(10, files / 100)}`);
     await mkdir(parent, { recursive: true });
     await writeFile(path.join(parent, `file${i}.txt`), 'x'.repeat(bytesPerFile));
   }

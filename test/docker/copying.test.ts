@@ -3,6 +3,8 @@ import { appendFileSync } from 'node:fs';
 import { chmod, link, mkdir, symlink, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ContainerEngine } from '#core/container/engine.ts';
+import type { GradeResult, SubmissionSource } from '#core/grading/types.ts';
 import type { Task } from '#core/task/types.ts';
 import { fileEntry, pack, plainEntry } from '../core/container/tarTools.ts';
 import { makeHostileTree } from '../fixtures/container/hostileTree.ts';
@@ -23,6 +25,16 @@ beforeAll(async () => {
   listing = await lab.task({ testScript: listScript });
 });
 afterAll(() => lab.dispose());
+
+/** Grades on an engine that copies nothing in itself: what arrives went through the image's own tar. */
+function gradeByTar(task: Task, source: SubmissionSource): Promise<GradeResult> {
+  const createContainer: ContainerEngine['createContainer'] = async (spec, signal) => ({
+    ...(await lab.engine.createContainer(spec, signal)),
+    putArchive: () => Promise.reject(new Error('The engine was asked to copy in.')),
+  });
+  const engine = Object.assign(Object.create(lab.engine) as ContainerEngine, { createContainer });
+  return lab.grade(task, source, {}, undefined, undefined, engine);
+}
 
 /** Entries by name (bytes as latin1). */
 function entries(list: string): Map<string, string[]> {
@@ -48,7 +60,7 @@ describe.skipIf(process.platform === 'win32')('what arrives', () => {
     await symlink('/etc/passwd', path.join(folder, 'abs'));
     await mkdir(path.join(folder, 'empty'), { mode: 0o700 });
     await chmod(path.join(folder, 'empty'), 0o1700);
-    const result = await lab.grade(listing, { kind: 'folder', path: folder });
+    const result = await gradeByTar(listing, { kind: 'folder', path: folder });
     expect(result).toMatchObject({ verdict: 'resolved', evidence: { arrival: { differing: [] } } });
     const found = entries(kept(result, 'list.txt'));
     expect(found.get('tool')).toEqual(['f', '4751', '0', '0', '2', '1222222222.0000000000', '']);
@@ -62,7 +74,7 @@ describe.skipIf(process.platform === 'win32')('what arrives', () => {
     const folder = path.join(lab.dir, 'hostile');
     await mkdir(folder);
     const { socket } = await makeHostileTree(folder);
-    const result = await lab.grade(listing, { kind: 'folder', path: folder });
+    const result = await gradeByTar(listing, { kind: 'folder', path: folder });
     expect(result).toMatchObject({ verdict: 'resolved', evidence: { arrival: { differing: [] } } });
     expect(result.evidence.submission?.skipped).toHaveLength(socket ? 2 : 1);
     expect(rules(result)).toContain('entries-skipped');
@@ -89,7 +101,7 @@ describe.skipIf(process.platform === 'win32')('what arrives', () => {
     await writeFile(file, await pack(entries));
     // The longest path that Linux opens: with "/app/" in front and a NUL behind.
     expect('/app/'.length + (entries[2]?.header.name.length ?? 0) + 1).toBe(4096);
-    const result = await lab.grade(listing, { kind: 'tar', path: file });
+    const result = await gradeByTar(listing, { kind: 'tar', path: file });
     expect(result).toMatchObject({ verdict: 'resolved', evidence: { arrival: { differing: [] } } });
   });
 
@@ -115,16 +127,40 @@ describe.skipIf(process.platform === 'win32')('what arrives', () => {
     async () => {
       const folder = await lab.workspace({ 'ok.txt': 'ok', '.git/HEAD': 'ref: refs/heads/main\n' });
       execFileSync('chown', ['-R', '1001:1002', folder]);
-      const owned = entries(kept(await lab.grade(listing, { kind: 'folder', path: folder }), 'list.txt'));
+      const owned = entries(kept(await gradeByTar(listing, { kind: 'folder', path: folder }), 'list.txt'));
       expect([...owned.values()].map((entry) => entry.slice(2, 4).join(':'))).toEqual(['0:0', '0:0', '0:0']);
     },
   );
 
   test('a [verifier].user owns the workspace', async () => {
     const asUser = await lab.task({ verifier: `${separate}\nuser = 1234`, testScript: listScript });
-    const result = await lab.grade(asUser, { kind: 'folder', path: await lab.workspace() });
+    const result = await gradeByTar(asUser, { kind: 'folder', path: await lab.workspace() });
     expect(result.verdict).toBe('resolved');
     expect(entries(kept(result, 'list.txt')).get('ok.txt')?.slice(2, 3)).toEqual(['1234']);
+  });
+
+  test.each([
+    ['without tar', 'RUN rm /bin/tar\n'],
+    ['whose tar is not GNU tar', 'RUN printf "#!/bin/sh\\nexit 0\\n" > /bin/tar\n'],
+    [
+      'whose tar stops half-way',
+      'RUN mv /bin/tar /bin/tar2 && printf "#!/bin/sh\\nhead -c 1024 | tar2 -x -C /\\n" > /bin/tar && chmod 755 /bin/tar\n',
+    ],
+    [
+      'with a workdir that is not empty, and tests that are in the way',
+      'RUN mkdir -p /tests/test.sh/deep old/deep "new\nline" && ln -s /etc .hidden && echo x > old/x\n',
+    ],
+  ])('an image %s gets the same', async (name, lines) => {
+    const image = await lab.task(
+      { dockerfile: `${shellDockerfile}${lines}`, testScript: listScript },
+      `${name.replaceAll(/\W+/g, '-')}-task`,
+    );
+    const result = await lab.gradeFolder(image, { 'ok.txt': 'ok', 'd/e/f': 'x' });
+    expect(result).toMatchObject({
+      verdict: 'resolved',
+      evidence: { arrival: { checked: 5, differing: [] }, processesLeft: [] },
+    });
+    expect([...entries(kept(result, 'list.txt')).keys()]).toEqual(['d', 'd/e', 'd/e/f', 'ok.txt']);
   });
 
   test('an image without GNU find is checked all the same', async () => {

@@ -72,8 +72,8 @@ export interface FakeOptions {
   readonly image?: Readonly<Record<string, string>>;
   readonly imageInfo?: Partial<ImageInfo>;
   readonly info?: Partial<EngineInfo>;
-  /** The image certainly holds nothing at the submission's paths. */
-  readonly emptyImage?: boolean;
+  /** The image has no tar. */
+  readonly noTar?: boolean;
   readonly processes?: readonly string[];
   readonly changes?: readonly { readonly kind: 'C' | 'A' | 'D'; readonly path: string }[];
 }

@@ -53,12 +53,21 @@ export class FakeContainer implements ContainerHandle {
     const out = { stdout: '', stderr: '' };
     const paths = spec.command.slice(3).filter((argument) => argument.startsWith('/'));
     let exitCode = 0;
-    if (text.includes('rm -rf')) {
+    if (text.includes('prepare')) {
       if (this.#engine.has('prepare-fails')) return result(127, '', 'sh: mkdir: not found');
       for (const path of [...paths, '/logs/verifier']) {
         this.#files.remove(path);
         this.#addFolder(path);
       }
+    }
+    if (spec.input) {
+      if (this.#engine.options.noTar) return result(1, '', '');
+      const unpacked = this.#unpack('/', joined(spec.input));
+      if (!(await unpacked.then(() => true, rethrowSource))) return result(1, '', '');
+      const mark = `/logs/verifier/.arrived-${spec.command[4]}`;
+      if (!this.#nodes.has(mark)) return result(1, '', '');
+      this.#files.remove(mark);
+      await spec.onOutput?.(Buffer.from('copied\n'), 'stderr');
     }
     if (text.includes('-printf')) {
       out.stdout = `${this.#listing(paths)}\0`;
@@ -106,6 +115,10 @@ export class FakeContainer implements ContainerHandle {
 
   async putArchive(path: string, archive: AsyncIterable<Buffer>): Promise<void> {
     this.#engine.calls.push('put');
+    await this.#unpack(path, archive);
+  }
+
+  async #unpack(path: string, archive: AsyncIterable<Buffer>): Promise<void> {
     let first = true;
     for await (const { header, body } of readTar(archive)) {
       const data = (await collectBody(body, 1 << 30)) as Buffer;
@@ -135,10 +148,6 @@ export class FakeContainer implements ContainerHandle {
   async readFolder(path: string): Promise<AsyncIterable<TarEntry> | undefined> {
     const archive = await this.getArchive(path);
     return archive && readTar(archive);
-  }
-
-  async areEmptyInImage(): Promise<boolean> {
-    return this.#engine.options.emptyImage ?? false;
   }
 
   async changes(): Promise<readonly { kind: 'C' | 'A' | 'D'; path: string }[]> {
@@ -264,6 +273,28 @@ function plainHeader(path: string): TarHeader {
 
 function isAt(name: string, root: string): boolean {
   return name === root || name.startsWith(`${root}/`);
+}
+
+/** The pieces of an input without their sizes. */
+async function* joined(input: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let rest = Buffer.alloc(0);
+  for await (const chunk of input) {
+    rest = Buffer.concat([rest, chunk]);
+    for (;;) {
+      const line = rest.indexOf(10);
+      const size = line === -1 ? Number.NaN : Number(rest.toString('latin1', 0, line));
+      if (size === 0) return;
+      if (!(rest.length > line + size)) break;
+      yield rest.subarray(line + 1, line + 1 + size);
+      rest = rest.subarray(line + 1 + size);
+    }
+  }
+}
+
+/** What tar cannot unpack ends tar; what the sender cannot send ends the exec. */
+function rethrowSource(error: unknown): boolean {
+  if (error instanceof EngineError) return false;
+  throw error;
 }
 
 function result(exitCode: number, stdout: string, stderr: string): ExecResult {

@@ -2,8 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { ContainerEngine, ImageInfo } from './engine.ts';
 import { gradeLabels } from './labels.ts';
 import { abandonContainer } from './reaper.ts';
-import { toBinary } from './tarHeader.ts';
-import { bodyOf, type TarEntry } from './tarStream.ts';
+import { plainFile, type TarEntry } from './tarStream.ts';
 
 /**
  * A network namespace of the container's own with a loopback only, made by the runtime and not by the engine, which
@@ -103,15 +102,5 @@ async function factsIn(
 
 /** What the engine would have mounted, as archive entries. */
 export function bareNetworkEntries({ hosts, resolvConf }: BareNetwork): TarEntry[] {
-  const mtime = Math.floor(Date.now() / 1000);
-  return [
-    { name: 'etc/hosts', data: Buffer.from(hosts) },
-    { name: 'etc/resolv.conf', data: Buffer.from(resolvConf) },
-  ].map(({ name, data }) => ({
-    header: {
-      ...{ name: toBinary(name), type: 'file' as const, mode: 0o644, mtime, size: data.length },
-      ...{ uid: 0, gid: 0, linkName: '', devMajor: 0, devMinor: 0, flag: '' },
-    },
-    body: bodyOf(data),
-  }));
+  return [plainFile('etc/hosts', Buffer.from(hosts)), plainFile('etc/resolv.conf', Buffer.from(resolvConf))];
 }

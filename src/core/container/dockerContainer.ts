@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import type Docker from 'dockerode';
 import { errorMessage } from '#core/base/errors.ts';
-import { isEmptyByArchive, linkOf, namedArchive } from './archiveLook.ts';
+import { linkOf, namedArchive } from './archiveLook.ts';
 import { engineError, statusCode } from './dockerErrors.ts';
 import type { Change, ContainerDetails, ContainerHandle, ContainerState, EngineInfo } from './engine.ts';
 import { execsOf, forgetContainer, freezeApart } from './execStarts.ts';
@@ -11,10 +11,7 @@ import { interact } from './interactiveExec.ts';
 import {
   findLayers,
   type InspectedStorage,
-  isEmptyInImage,
-  isMounted,
   layerChanges,
-  mountsOf,
   type OverlayLayers,
   readLayerFolder,
 } from './overlayLayers.ts';
@@ -37,14 +34,14 @@ export function dockerContainer(
   product: () => Promise<EngineInfo['product']>,
 ): ContainerHandle {
   const container = docker.getContainer(id);
-  let found: Promise<Storage> | undefined;
+  let found: Promise<OverlayLayers | undefined> | undefined;
   let engineWent = false;
-  const storage = (signal?: AbortSignal): Promise<Storage> => {
-    found ??= inspectStorage(container, signal);
+  const layersOf = (signal?: AbortSignal): Promise<OverlayLayers | undefined> => {
+    found ??= inspectLayers(container, signal);
     return found;
   };
   const readFolder: ContainerHandle['readFolder'] = async (path, signal) => {
-    const { layers } = await storage(signal);
+    const layers = await layersOf(signal);
     const direct = layers && (await readLayerFolder(layers, path));
     if (direct) return direct;
     const archive = await getArchive(container, path, product, signal);
@@ -59,16 +56,8 @@ export function dockerContainer(
     putArchive: (path, archive, signal) => putArchive(container, path, archive, signal),
     getArchive: (path, signal) => getArchive(container, path, product, signal),
     readFolder,
-    async areEmptyInImage(paths, signal) {
-      const { layers, mounts } = await storage(signal);
-      const isEmpty = async (path: string): Promise<boolean> =>
-        layers
-          ? isEmptyInImage(layers, path)
-          : !isMounted(mounts, path) && (await isEmptyByArchive(container, path, signal));
-      return (await Promise.all(paths.map(isEmpty))).every(Boolean);
-    },
     async changes(exclude, signal) {
-      const { layers } = await storage(signal);
+      const layers = await layersOf(signal);
       return layers ? layerChanges(layers, exclude) : changes(container, signal);
     },
     processes: async (signal) =>
@@ -159,16 +148,13 @@ async function* guardedStream(stream: Readable, doing: string, signal?: AbortSig
   }
 }
 
-interface Storage {
-  /** Undefined where they are not at hand. */
-  readonly layers: OverlayLayers | undefined;
-  readonly mounts: readonly string[];
-}
-
-async function inspectStorage(container: Docker.Container, signal?: AbortSignal): Promise<Storage> {
+/** Undefined where they are not at hand. */
+async function inspectLayers(
+  container: Docker.Container,
+  signal?: AbortSignal,
+): Promise<OverlayLayers | undefined> {
   try {
-    const found = (await container.inspect(withSignal({}, signal))) as unknown as InspectedStorage;
-    return { layers: await findLayers(found), mounts: mountsOf(found) };
+    return await findLayers((await container.inspect(withSignal({}, signal))) as unknown as InspectedStorage);
   } catch (error) {
     throw engineError(error, 'looking at a container', 'other', signal);
   }

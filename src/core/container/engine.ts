@@ -116,6 +116,11 @@ export interface ExecSpec {
   readonly onOutput?: (data: Buffer, stream: 'stdout' | 'stderr') => void | Promise<void>;
   /** Bytes of each stream kept in the result; the rest is only passed to `onOutput`. Default 1 MiB. */
   readonly keepBytes?: number;
+  /**
+   * Written to the command's input, which stays open: the command must know where it ends, since not every connection
+   * can be ended on one side (named pipes). What it leaves unread is dropped. Without, it has no input.
+   */
+  readonly input?: AsyncIterable<Buffer>;
 }
 
 export interface ExecResult {
@@ -165,8 +170,6 @@ export interface ContainerHandle {
    * Undefined when there is no such folder.
    */
   readFolder(path: string, signal?: AbortSignal): Promise<AsyncIterable<TarEntry> | undefined>;
-  /** True only when it is certain that the image holds nothing at these paths but empty folders. */
-  areEmptyInImage(paths: readonly string[], signal?: AbortSignal): Promise<boolean>;
   /**
    * Paths that differ from the image, once nothing runs any more; what is excluded (paths, with all below) need not be
    * looked at. Undefined where the engine cannot list them: a path in there is longer than its host can open.

@@ -51,7 +51,7 @@ export async function interact(
 }
 
 /** Some engines never answer a start; a stream that comes too late is given up, which ends its command's input. */
-function unlessAborted(starting: Promise<Duplex>, signal: AbortSignal | undefined): Promise<Duplex> {
+export function unlessAborted(starting: Promise<Duplex>, signal: AbortSignal | undefined): Promise<Duplex> {
   if (!signal) return starting;
   return new Promise((resolve, reject) => {
     const onAbort = (): void => {

@@ -36,12 +36,8 @@ export async function findLayers(storage: InspectedStorage): Promise<OverlayLaye
   } catch {
     return undefined;
   }
-  return { upper, lowers, mounts: mountsOf(storage) };
-}
-
-/** Container paths that are mounts. */
-export function mountsOf(storage: InspectedStorage): string[] {
-  return (storage.Mounts ?? []).flatMap(({ Destination }) => Destination ?? []);
+  const mounts = (storage.Mounts ?? []).flatMap(({ Destination }) => Destination ?? []);
+  return { upper, lowers, mounts };
 }
 
 /**
@@ -74,17 +70,6 @@ export async function layerChanges(layers: OverlayLayers, exclude: readonly stri
   };
   await walk('/');
   return changes;
-}
-
-/** True only when it is certain that the image holds nothing at a path but, at most, an empty folder. */
-export async function isEmptyInImage(layers: OverlayLayers, target: string): Promise<boolean> {
-  if (isMounted(layers.mounts, target)) return false;
-  for (const lower of layers.lowers) {
-    const found = await resolve(lower, target);
-    if (found === 'absent') continue;
-    if (found === 'odd' || (await readdir(path.join(lower, target))).length > 0) return false;
-  }
-  return true;
 }
 
 /**
@@ -151,7 +136,7 @@ async function resolve(layer: string, target: string): Promise<'folder' | 'absen
 }
 
 /** Whether a mount is at a path, above it or below it. */
-export function isMounted(mounts: readonly string[], target: string): boolean {
+function isMounted(mounts: readonly string[], target: string): boolean {
   return mounts.some(
     (mount) => mount === target || target.startsWith(`${mount}/`) || mount.startsWith(`${target}/`),
   );

@@ -1,12 +1,13 @@
-import type { Readable } from 'node:stream';
+import type { Duplex, Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import type Docker from 'dockerode';
 import { CancelledError, errorMessage } from '#core/base/errors.ts';
 import { engineError, statusCode } from './dockerErrors.ts';
 import type { ExecResult, ExecSpec } from './engine.ts';
 import { forget, startExec } from './execStarts.ts';
+import { type Feeding, feed } from './feed.ts';
 import { readFrames } from './frames.ts';
-import { exitCodeOf } from './interactiveExec.ts';
+import { exitCodeOf, unlessAborted } from './interactiveExec.ts';
 import { Tail } from './streams.ts';
 import { withSignal } from './withSignal.ts';
 
@@ -30,7 +31,7 @@ export async function runExec(
       withSignal(
         {
           Cmd: [...spec.command],
-          AttachStdin: false,
+          AttachStdin: spec.input !== undefined,
           AttachStdout: true,
           AttachStderr: true,
           Tty: false,
@@ -41,18 +42,29 @@ export async function runExec(
         signal,
       ),
     );
-    const options = withSignal({ Detach: false, Tty: false }, signal) as Docker.ExecStartOptions;
-    stream = (await startExec(container.id, execution, () =>
-      execution.start(options),
-    )) as unknown as Readable;
+    stream = await startExec(container.id, execution, () => start(execution, spec, signal));
   } catch (error) {
     const refused = asRefusedCommand(error);
     if (refused && !signal?.aborted) return refused;
     throw engineError(error, doing, 'exec-failed', signal);
   }
-  const result = await followExec(docker, execution, stream, spec, doing, signal);
-  forget(container.id, execution);
-  return result;
+  const feeding = spec.input && feed(stream as Duplex, spec.input);
+  try {
+    const result = await followExec(docker, execution, stream, spec, doing, feeding, signal);
+    forget(container.id, execution);
+    return result;
+  } finally {
+    await feeding?.stop();
+  }
+}
+
+/** A command with an input has its connection hijacked (`interact`). */
+function start(execution: Docker.Exec, { input }: ExecSpec, signal?: AbortSignal): Promise<Readable> {
+  return input
+    ? unlessAborted(execution.start({ hijack: true, stdin: true, Tty: false }), signal)
+    : (execution.start(
+        withSignal({ Detach: false, Tty: false }, signal) as Docker.ExecStartOptions,
+      ) as unknown as Promise<Readable>);
 }
 
 /**
@@ -73,6 +85,7 @@ async function followExec(
   stream: Readable,
   spec: ExecSpec,
   doing: string,
+  feeding: Feeding | undefined,
   signal?: AbortSignal,
 ): Promise<ExecResult> {
   const kept = { stdout: new Tail(spec.keepBytes ?? 1 << 20), stderr: new Tail(spec.keepBytes ?? 1 << 20) };
@@ -101,7 +114,9 @@ async function followExec(
       lastOutput = Date.now();
     }
   } catch (error) {
-    if (!drained) throw engineError(error, doing, 'lost', signal);
+    // A command that ended before it had read all its input has cut the connection itself.
+    const leftInput = feeding?.isDone === false && !signal?.aborted && (await isOver(execution));
+    if (!drained && !leftInput) throw engineError(error, doing, 'lost', signal);
   } finally {
     ended.abort();
     signal?.removeEventListener('abort', onAbort);
@@ -110,6 +125,15 @@ async function followExec(
   if (signal?.aborted) throw new CancelledError();
   const exitCode = await exitCodeOf(execution, doing, signal);
   return { exitCode, stdout: kept.stdout.bytes(), stderr: kept.stderr.bytes() };
+}
+
+async function isOver(execution: Docker.Exec): Promise<boolean> {
+  try {
+    const { Running, ExitCode } = await execution.inspect();
+    return !Running && ExitCode !== null;
+  } catch {
+    return false;
+  }
 }
 
 /** Ends a stream that stays open and silent although its command is over. */

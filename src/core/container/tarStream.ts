@@ -90,6 +90,17 @@ export async function* writeTar(
   yield Buffer.alloc(2 * tarBlock);
 }
 
+/** A file of root's, made now; its name is bytes. */
+export function plainFile(name: string, data: Buffer): TarEntry {
+  return {
+    header: {
+      ...{ name, type: 'file', mode: 0o644, mtime: Math.floor(Date.now() / 1000), size: data.length },
+      ...{ uid: 0, gid: 0, linkName: '', devMajor: 0, devMinor: 0, flag: '' },
+    },
+    body: bodyOf(data),
+  };
+}
+
 /** A body from bytes at hand. */
 export function bodyOf(data: Buffer): AsyncIterable<Buffer> {
   return {

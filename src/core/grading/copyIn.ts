@@ -1,20 +1,33 @@
 import { type BareNetwork, bareNetworkEntries } from '#core/container/bareNetwork.ts';
-import type { ContainerHandle, ImageInfo } from '#core/container/engine.ts';
+import type { ContainerHandle } from '#core/container/engine.ts';
 import { walkFolder } from '#core/container/folderTar.ts';
-import { fromBinary, type TarHeader, toBinary } from '#core/container/tarHeader.ts';
-import { noBody, readTar, type TarEntry, writeTar } from '#core/container/tarStream.ts';
+import { fromBinary, type TarHeader } from '#core/container/tarHeader.ts';
+import { readTar, type TarEntry, writeTar } from '#core/container/tarStream.ts';
 import { NotGradedError } from './reasons.ts';
 import { readSubmission, rootName, type Submission } from './submission.ts';
 
-/** Empties what the submission replaces and makes Harbor's log folders, as root (harbor.md §4.2, §10.1). */
-const prepareScript = `
-for p in "$@"; do
-  if [ -L "$p" ] || { [ -e "$p" ] && [ ! -d "$p" ]; }; then rm -rf "$p"; fi
-  mkdir -p "$p" && find "$p" -mindepth 1 -maxdepth 1 -exec rm -rf {} +
-done
-mkdir -p /tests /logs/verifier /logs/artifacts
-find /logs/verifier -mindepth 1 -maxdepth 1 -exec rm -rf {} +
-chmod 777 /logs/verifier /logs/artifacts`;
+/**
+ * Empties the first $1 folders that follow and makes Harbor's log folders, as root (harbor.md §4.2, §10.1). A folder that
+ * cannot be emptied shows in the look. An image without find is prepared too where there is nothing to empty.
+ */
+export const prepareFunction = `
+empty() {
+  for f in "$1"/* "$1"/.[!.]* "$1"/..?*; do
+    if [ -e "$f" ] || [ -L "$f" ]; then find "$1" -mindepth 1 -maxdepth 1 -exec rm -rf {} +; return; fi
+  done
+}
+prepare() {
+  count=$1
+  while [ "$count" -gt 0 ]; do
+    shift
+    if [ -L "$1" ] || { [ -e "$1" ] && [ ! -d "$1" ]; }; then rm -rf "$1"; fi
+    mkdir -p "$1" && empty "$1"
+    count=$((count - 1))
+  done
+  mkdir -p /tests /logs/verifier /logs/artifacts
+  empty /logs/verifier
+  chmod 777 /logs/verifier /logs/artifacts
+}`;
 
 /** The look found no GNU find, and ended there. */
 export const noFindExit = 97;
@@ -22,10 +35,10 @@ export const noFindExit = 97;
 const listingBytes = 512 * 1024 * 1024;
 
 /**
- * One look before the tests: a connection attempt (to a documentation address, RFC 5737), whether test.sh is there,
+ * One look before the tests, as root, by itself or in front of them in the same exec: a connection attempt (to a documentation address, RFC 5737), whether test.sh is there,
  * and every entry as it arrived. `%T@` and the other formats are GNU find's. It ends with the marks of `LookOutput`.
  */
-const inspectScript = `
+export const lookScript = `
 chmod +x /tests/test.sh 2>/dev/null
 if [ -f /tests/test.sh ]; then echo script >&2; fi
 command -v bash >/dev/null 2>&1 || echo nobash >&2
@@ -42,8 +55,9 @@ export async function prepareContainer(
   signal: AbortSignal,
 ): Promise<void> {
   const folders = roots.filter((root) => isFolderRoot(root, submission));
+  const script = `${prepareFunction}\nprepare $# "$@"`;
   const { exitCode, stderr } = await container.exec(
-    { command: ['sh', '-c', prepareScript, 'sh', ...folders], user: '0' },
+    { command: ['sh', '-c', script, 'sh', ...folders], user: '0' },
     signal,
   );
   if (exitCode !== 0)
@@ -91,66 +105,36 @@ export async function verifierIds(
   return { uid, gid };
 }
 
+export interface CopyInput {
+  readonly testsDir: string | undefined;
+  readonly owner: Owner;
+  readonly network?: 'none' | BareNetwork;
+}
+
 /**
- * Puts submission and tests in as one archive at `/`: the submission with the verifier's owner, the tests merged onto
- * /tests as root's. Unpacked at `/`, links that leave the workdir stay what they are (docker.md §D).
+ * What goes into a container, at `/`: the submission with the verifier's owner, the tests merged onto /tests as root's.
+ * Unpacked at `/`, links that leave the workdir stay what they are (docker.md §D).
  */
+export async function* copiedEntries(
+  submitted: AsyncIterable<TarEntry>,
+  { testsDir, owner, network }: CopyInput,
+  signal: AbortSignal,
+): AsyncGenerator<TarEntry> {
+  if (typeof network === 'object') yield* bareNetworkEntries(network);
+  for await (const { header, body } of submitted) yield { header: { ...header, ...owner }, body };
+  if (testsDir === undefined) return;
+  for await (const { header, body } of walkFolder(testsDir, { prefix: 'tests', signal }))
+    yield { header: { ...header, uid: 0, gid: 0 }, body };
+}
+
+/** Puts it all in as one archive, by the engine. */
 export async function copyIn(
   container: ContainerHandle,
-  input: {
-    readonly submission: Submission;
-    readonly testsDir: string | undefined;
-    readonly owner: Owner;
-    /** Folders to be made first, for a container that was not prepared. */
-    readonly folders?: readonly TarHeader[];
-    readonly network?: 'none' | BareNetwork;
-  },
+  input: CopyInput & { readonly submission: Submission },
   signal: AbortSignal,
 ): Promise<void> {
-  const { submission, testsDir, owner } = input;
-  async function* entries(): AsyncGenerator<TarEntry> {
-    if (typeof input.network === 'object') yield* bareNetworkEntries(input.network);
-    for (const header of input.folders ?? []) yield { header, body: noBody };
-    for await (const { header, body } of readSubmission(submission))
-      yield { header: { ...header, ...owner }, body };
-    if (testsDir === undefined) return;
-    for await (const { header, body } of walkFolder(testsDir, { prefix: 'tests', signal }))
-      yield { header: { ...header, uid: 0, gid: 0 }, body };
-  }
-  await container.putArchive('/', writeTar(entries()), signal);
-}
-
-/**
- * True when there is nothing to empty and nothing to ask a running container for, so that the files can go in while
- * it starts: root verifies, no ENTRYPOINT writes files first, and the image certainly holds nothing at the roots.
- */
-export async function needsNoPreparing(
-  container: ContainerHandle,
-  image: ImageInfo,
-  roots: readonly string[],
-  user: string | undefined,
-  signal: AbortSignal,
-): Promise<boolean> {
-  if (image.entrypoint.length > 0 || !isRoot(user ?? image.user)) return false;
-  return container.areEmptyInImage([...roots, '/logs'], signal);
-}
-
-/** What `prepareContainer` would have made, as archive entries. */
-export function preparedFolders(roots: readonly string[], submission: Submission): TarHeader[] {
-  const folders = new Map<string, number>();
-  const add = (root: string, mode: number): void => {
-    const parts = root.split('/').filter(Boolean);
-    for (let i = 1; i < parts.length; i++) folders.set(parts.slice(0, i).join('/'), 0o755);
-    folders.set(parts.join('/'), mode);
-  };
-  for (const root of roots) if (isFolderRoot(root, submission)) add(root, 0o755);
-  add('/logs/verifier', 0o777);
-  add('/logs/artifacts', 0o777);
-  const mtime = Math.floor(Date.now() / 1000);
-  return [...folders].map(([name, mode]) => ({
-    ...{ name: toBinary(name), type: 'directory' as const, mode, mtime },
-    ...{ uid: 0, gid: 0, size: 0, linkName: '', devMajor: 0, devMinor: 0, flag: '' },
-  }));
+  const entries = copiedEntries(readSubmission(input.submission), input, signal);
+  await container.putArchive('/', writeTar(entries), signal);
 }
 
 /** What the look into the container found. */
@@ -167,14 +151,6 @@ export interface Inspection {
 
 const maxDiffering = 50;
 
-/** The look as a shell script, to be run as root: by itself, or in front of the tests in the same exec. */
-export function lookScript(
-  roots: readonly string[],
-  submission: Submission,
-): { script: string; args: readonly string[] } {
-  return { script: inspectScript, args: roots.filter((root) => isHeld(root, submission)) };
-}
-
 /** Looks, in an exec of its own. */
 export async function inspectContainer(
   container: ContainerHandle,
@@ -182,9 +158,9 @@ export async function inspectContainer(
   submission: Submission,
   signal: AbortSignal,
 ): Promise<Inspection> {
-  const { script, args } = lookScript(roots, submission);
+  const args = roots.filter((root) => isHeld(root, submission));
   const { stdout, stderr } = await container.exec(
-    { command: ['sh', '-c', script, 'sh', ...args], user: '0', keepBytes: listingBytes },
+    { command: ['sh', '-c', lookScript, 'sh', ...args], user: '0', keepBytes: listingBytes },
     signal,
   );
   return (
@@ -328,13 +304,13 @@ async function listByArchive(
   return arrived;
 }
 
-function isHeld(root: string, submission: Submission): boolean {
+export function isHeld(root: string, submission: Submission): boolean {
   const name = rootName(root);
   return submission.entries.some((entry) => entry.name === name || entry.name.startsWith(`${name}/`));
 }
 
 /** A root that the submission holds as a file (an artifact that is a file) is only overlaid, never emptied. */
-function isFolderRoot(root: string, submission: Submission): boolean {
+export function isFolderRoot(root: string, submission: Submission): boolean {
   const name = rootName(root);
   return submission.entries.some((entry) =>
     entry.name === name ? entry.type === 'directory' : entry.name.startsWith(`${name}/`),

@@ -1,95 +1,73 @@
 import type { ContainerHandle } from '#core/container/engine.ts';
-import type { HealthcheckConfig } from '#core/task/types.ts';
-import {
-  copyIn,
-  needsNoPreparing,
-  type Owner,
-  prepareContainer,
-  preparedFolders,
-  verifierIds,
-} from './copyIn.ts';
+import { copyIn, type Owner, prepareContainer, verifierIds } from './copyIn.ts';
 import { awaitHealthy } from './healthcheck.ts';
 import type { GradeRecord } from './record.ts';
 import type { Submission } from './submission.ts';
+import { mayUnpack, type Unpacking, unpacking } from './unpack.ts';
 import type { VerifyInput } from './verifySubmission.ts';
 
-/** A container that holds the submission. */
-export interface Filled {
-  readonly submission: Submission;
-  readonly owner: Owner;
-}
-
-/** Starts a container with the submission, and with the tests where the plan puts them in. */
-export function startFilled(
+/** Starts a container for the submission, and tells whose the submission is to be there. */
+export async function startFor(
   container: ContainerHandle,
   input: VerifyInput,
-  record: GradeRecord,
   signal: AbortSignal,
-): Promise<Filled> {
-  const { healthcheck } = input.plan.task.config.environment;
-  return healthcheck && input.plan.task.verifierMode !== 'separate'
-    ? startThenCopy(container, input, record, signal, healthcheck)
-    : startAndCopy(container, input, record, signal);
-}
-
-/** Into an image with nothing in the way the files go in while the engine starts the container. */
-async function startAndCopy(
-  container: ContainerHandle,
-  input: VerifyInput,
-  record: GradeRecord,
-  signal: AbortSignal,
-): Promise<Filled> {
-  const { plan, roots } = input;
-  // Asked first: an engine answers no question about a container that it starts.
-  const isEmpty = await needsNoPreparing(container, input.image, roots, plan.user, signal);
-  const starting = container.start(signal);
-  starting.catch(() => undefined);
-  try {
-    if (!isEmpty) {
-      await starting;
-      return await copyIntoStarted(container, input, record, signal);
-    }
-    const owner = { uid: 0, gid: 0 };
-    record.phase('submission', 'Taking the submission');
-    const submission = await input.submission;
-    record.phase('copy', 'Copying the submission and the tests in');
-    const folders = preparedFolders(roots, submission);
-    await copyIn(
-      container,
-      { submission, testsDir: plan.testsDir, owner, folders, network: input.network },
-      signal,
-    );
-    return { submission, owner };
-  } finally {
-    await starting;
-  }
-}
-
-async function startThenCopy(
-  container: ContainerHandle,
-  input: VerifyInput,
-  record: GradeRecord,
-  signal: AbortSignal,
-  healthcheck: HealthcheckConfig,
-): Promise<Filled> {
+): Promise<Owner> {
+  const { plan } = input;
+  const { healthcheck } = plan.task.config.environment;
   await container.start(signal);
   // A shared verifier's container is the builder's, which is healthy before work begins.
-  await awaitHealthy(container, healthcheck, input.workdir, signal);
-  return copyIntoStarted(container, input, record, signal);
+  if (healthcheck && plan.task.verifierMode !== 'separate')
+    await awaitHealthy(container, healthcheck, input.workdir, signal);
+  return verifierIds(container, plan.user, input.image.user, signal);
 }
 
-async function copyIntoStarted(
-  container: ContainerHandle,
+/** The exec that copies everything in; undefined where the engine is to do it. */
+export async function beginCopy(
   input: VerifyInput,
+  owner: Owner,
   record: GradeRecord,
   signal: AbortSignal,
-): Promise<Filled> {
-  const { plan, roots } = input;
-  record.phase('submission', 'Taking the submission');
-  const submission = await input.submission;
+): Promise<Unpacking | undefined> {
+  const isInside = mayUnpack(input.plan.limits);
+  if (!isInside) input.tee?.leave();
+  if (!isInside || !input.tee) {
+    record.phase('submission', 'Taking the submission');
+    await input.submission;
+  }
   record.phase('copy', 'Copying the submission and the tests in');
-  await prepareContainer(container, roots, submission, signal);
-  const owner = await verifierIds(container, plan.user, input.image.user, signal);
-  await copyIn(container, { submission, testsDir: plan.testsDir, owner, network: input.network }, signal);
-  return { submission, owner };
+  return isInside ? unpacking(input, owner, signal) : undefined;
+}
+
+/** Copies in by the engine, also where an exec could not: its reason, if it cannot either, is the one to tell. */
+export async function copyByEngine(
+  container: ContainerHandle,
+  input: VerifyInput,
+  owner: Owner,
+  signal: AbortSignal,
+): Promise<Submission> {
+  const { plan, network } = input;
+  input.tee?.leave();
+  const submission = await input.submission;
+  await prepareContainer(container, input.roots, submission, signal);
+  await copyIn(container, { submission, testsDir: plan.testsDir, owner, network }, signal);
+  return submission;
+}
+
+/** Copies the submission in, and the tests where the plan puts them in. */
+export async function fill(
+  container: ContainerHandle,
+  input: VerifyInput,
+  owner: Owner,
+  record: GradeRecord,
+  signal: AbortSignal,
+): Promise<Submission> {
+  const unpack = await beginCopy(input, owner, record, signal);
+  if (unpack) {
+    const { exitCode } = await container.exec(
+      { command: ['sh', '-c', unpack.script, 'sh', ...unpack.args], user: '0', input: unpack.input },
+      signal,
+    );
+    if (exitCode === 0) return input.submission;
+  }
+  return copyByEngine(container, input, owner, signal);
 }

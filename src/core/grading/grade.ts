@@ -27,6 +27,7 @@ import {
   submissionFromFolder,
   submissionFromTar,
 } from './submission.ts';
+import { Tee } from './tee.ts';
 import type { GradeEvent, GradeResult, SubmissionSource } from './types.ts';
 import { verifyHardened } from './verifyHardened.ts';
 import { verifySubmission } from './verifySubmission.ts';
@@ -167,7 +168,8 @@ async function gradeInto(
 
   // The container starts while a folder is still being read; the reference solution needs a container of its own first.
   const stopTaking = new AbortController();
-  const context = { workdir, roots, dir, env, options: imageOptions };
+  const tee = teeFor(plan, roots);
+  const context = { workdir, roots, dir, env, tee, options: imageOptions };
   const taking = takeSubmission(
     record,
     engine,
@@ -183,10 +185,13 @@ async function gradeInto(
     requireArtifacts(plan, taken, roots);
     return taken;
   });
-  submission.catch(() => undefined);
+  submission.then(
+    () => tee?.end(),
+    (error: unknown) => tee?.end(error),
+  );
   try {
     const input = {
-      ...{ plan, image, workdir, roots, submission, network, dir, env },
+      ...{ plan, image, workdir, roots, submission, tee, network, dir, env },
       keep: options.keep ?? false,
       live: options.live ?? false,
       log: deps.log,
@@ -196,8 +201,16 @@ async function gradeInto(
       : verifySubmission(engine, input, record, signal));
   } finally {
     stopTaking.abort();
+    tee?.leave();
     await submission.catch(() => undefined);
   }
+}
+
+/** Of a submission that is all in its first root, and that nothing changes once it is taken. */
+function teeFor({ source, task }: GradePlan, roots: readonly string[]): Tee | undefined {
+  const isInFirst = source.kind === 'folder' || source.kind === 'empty' || roots.length === 1;
+  const isTaken = source.kind !== 'solution' && task.config.verifier.collect.length === 0;
+  return isInFirst && isTaken ? new Tee() : undefined;
 }
 
 interface TakeContext {
@@ -205,6 +218,7 @@ interface TakeContext {
   readonly roots: readonly string[];
   readonly dir: string;
   readonly env: Environments;
+  readonly tee: Tee | undefined;
   readonly options: Parameters<typeof ensureImage>[2];
 }
 
@@ -216,8 +230,8 @@ async function takeSubmission(
   context: TakeContext,
   signal: AbortSignal,
 ): Promise<Submission> {
-  const { roots, dir, workdir, env, options } = context;
-  const take = { roots, dir, exclude: plan.exclude, signal };
+  const { roots, dir, workdir, env, tee, options } = context;
+  const take = { roots, dir, exclude: plan.exclude, tee, signal };
   const builderImage = (): Promise<ImageInfo> =>
     plan.solutionImage === plan.image
       ? Promise.resolve(image)

@@ -13,6 +13,11 @@ export class LookOutput {
     else if (!this.#stdoutEnded) this.#writeStdout(data);
   }
 
+  /** The files in front of which it looks are in: a line of its own on stderr, `copied`. */
+  get isCopied(): boolean {
+    return /^copied$/m.test(this.#stderr);
+  }
+
   get stdout(): Buffer {
     return Buffer.concat(this.#stdout);
   }

@@ -13,6 +13,7 @@ import { fromBinary, TarFormatError, type TarHeader, toBinary } from '#core/cont
 import { noBody, readTar, type TarEntry, writeTar } from '#core/container/tarStream.ts';
 import { Amount, normaliseEntries, refuseBomb } from './normalise.ts';
 import { NotGradedError } from './reasons.ts';
+import type { Tee } from './tee.ts';
 import type { AttemptSource, SubmissionSource } from './types.ts';
 
 /** An immutable tar of the workdir and the artifacts, kept on the host: what is graded. */
@@ -37,6 +38,8 @@ export interface TakeOptions {
   readonly dir: string;
   /** Entries that the task leaves out of its artifacts; the name has no slash in front. */
   readonly exclude?: ((name: string) => boolean) | undefined;
+  /** Gets the tar while it is kept, and its failure. */
+  readonly tee?: Tee | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -250,6 +253,7 @@ async function keep(
       hash.update(chunk);
       bytes += chunk.length;
       refuseBomb(entries.at(-1)?.name ?? '', bytes, sink.bytesWritten);
+      await options.tee?.write(chunk);
       yield chunk;
     }
   }

@@ -13,7 +13,16 @@ export interface RunOptions {
   /** Seconds from the script's start. */
   readonly timeoutSec: number;
   /** Run in front of the tests, in the same exec and as the same user (root); tests do not run if it fails. */
-  readonly first?: { readonly script: string; readonly args: readonly string[] } | undefined;
+  readonly first?:
+    | {
+        readonly script: string;
+        readonly args: readonly string[];
+        /** For what it copies in; time counts from its end on, which it tells by `copied`. */
+        readonly input?: AsyncIterable<Buffer>;
+      }
+    | undefined;
+  /** The files are in. */
+  readonly onCopied?: () => void;
   /** Gets the script's output as it comes. */
   readonly onOutput?: ((chunk: string) => void) | undefined;
 }
@@ -28,6 +37,8 @@ export interface RunOutcome {
   readonly died: boolean;
   /** Epoch milliseconds. */
   readonly endedAt: number;
+  /** Whether `first` copied its input in. */
+  readonly copied: boolean;
   /** Whether `first` printed all that it has to. */
   readonly firstIsWhole: boolean;
   /** What `first` printed. */
@@ -38,7 +49,7 @@ export interface RunOutcome {
 const nothing = Buffer.alloc(0);
 const ended = {
   ...{ exitCode: null, died: false, oomKilled: false },
-  ...{ firstIsWhole: false, stdout: nothing, stderr: nothing },
+  ...{ copied: false, firstIsWhole: false, stdout: nothing, stderr: nothing },
 };
 
 const harborsCommand = '(/tests/test.sh) > /logs/verifier/test-stdout.txt 2>&1';
@@ -67,26 +78,44 @@ export async function runTests(
   let timedOut = false;
   const giveUp = new AbortController();
   const following = new AbortController();
-  const timer = setTimeout(
-    () => {
-      timedOut = true;
-      void container.kill().catch(() => undefined);
-      setTimeout(() => giveUp.abort(), killGraceMs).unref();
-    },
-    Math.max(0, Math.min(options.timeoutSec * 1000, 2 ** 31 - 1)),
-  );
+  let timer: NodeJS.Timeout | undefined;
+  let follower = Promise.resolve();
+  const begin = (): void => {
+    timer = setTimeout(
+      () => {
+        timedOut = true;
+        void container.kill().catch(() => undefined);
+        setTimeout(() => giveUp.abort(), killGraceMs).unref();
+      },
+      Math.max(0, Math.min(options.timeoutSec * 1000, 2 ** 31 - 1)),
+    );
+    if (options.onOutput)
+      follower = follow(container, options.onOutput, AbortSignal.any([signal, following.signal]));
+  };
+  const onFirst = (data: Buffer, stream: 'stdout' | 'stderr'): void => {
+    look.write(data, stream);
+    if (timer !== undefined || !look.isCopied) return;
+    begin();
+    options.onCopied?.();
+  };
   const command = options.command ?? harborsCommand;
-  const follower = options.onOutput
-    ? follow(container, options.onOutput, AbortSignal.any([signal, following.signal]))
-    : Promise.resolve();
+  const input = options.first?.input;
+  if (!input) begin();
   try {
     const { exitCode } = await container.exec(
       {
         command: options.first
-          ? ['sh', '-c', `${options.first.script}\nexec bash -c '${command}'`, 'sh', ...options.first.args]
+          ? [
+              'sh',
+              '-c',
+              `${options.first.script}\nexec bash -c '${command}' </dev/null`,
+              'sh',
+              ...options.first.args,
+            ]
           : ['bash', '-c', command],
         keepBytes: 0,
-        ...(options.first ? { onOutput: (data, stream) => look.write(data, stream) } : {}),
+        ...(options.first ? { onOutput: onFirst } : {}),
+        ...(input ? { input } : {}),
         workdir: options.workdir,
         env: options.env,
         ...(options.user === undefined ? {} : { user: options.user }),
@@ -95,19 +124,22 @@ export async function runTests(
     );
     const endedAt = Date.now();
     clearTimeout(timer);
-    const { stdout, stderr } = look;
-    if (timedOut) return { ...ended, timedOut, endedAt, stdout, stderr };
+    const { stdout, stderr, isCopied: copied } = look;
+    if (timedOut) return { ...ended, timedOut, endedAt, copied, stdout, stderr };
     const { running, oomKilled } = await container.state(signal);
     if (options.onOutput) await Promise.race([follower, delay(followGraceMs)]);
     const died = !running;
-    return { exitCode, timedOut, oomKilled, died, endedAt, firstIsWhole: look.isWhole, stdout, stderr };
+    return {
+      ...{ exitCode, timedOut, oomKilled, died, endedAt },
+      ...{ copied, firstIsWhole: look.isWhole, stdout, stderr },
+    };
   } catch (error) {
     if (giveUp.signal.aborted && !signal.aborted)
       throw new EngineError('lost', 'The engine did not end the container after its deadline.', {
         cause: error,
       });
     if (signal.aborted) throw new CancelledError();
-    if (timedOut) return { ...ended, timedOut, endedAt: Date.now() };
+    if (timedOut) return { ...ended, timedOut, endedAt: Date.now(), copied: look.isCopied };
     throw error;
   } finally {
     clearTimeout(timer);

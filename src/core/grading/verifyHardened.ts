@@ -16,7 +16,7 @@ import {
 import { changesOutside } from './changes.ts';
 import { collectVerifierFolder } from './collect.ts';
 import { inspectContainer, prepareContainer } from './copyIn.ts';
-import { startFilled } from './fill.ts';
+import { fill, startFor } from './fill.ts';
 import { killContainer, withContainer } from './gradeContainer.ts';
 import { type Installed, takeInstalled } from './installed.ts';
 import { hasSetup } from './judge.ts';
@@ -84,7 +84,8 @@ async function runSetup(
 ): Promise<Installed | undefined> {
   const { plan, roots, contract } = input;
   const withoutTests = { ...input, plan: { ...plan, testsDir: undefined } };
-  const { submission } = await startFilled(container, withoutTests, record, signal);
+  const owner = await startFor(container, withoutTests, signal);
+  const submission = await fill(container, withoutTests, owner, record, signal);
   const inspection = await inspectContainer(container, roots, submission, signal);
   recordInspection(inspection, record);
   requireWhole(inspection.differing);

@@ -4,7 +4,6 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
   findLayers,
-  isEmptyInImage,
   layerChanges,
   type OverlayLayers,
   readLayerFolder,
@@ -71,21 +70,6 @@ describe("a container's own folder", () => {
     await put(layers.upper, 'app/volume/x');
     for (const folder of ['/app', '/app/volume', '/app/volume/deep'])
       expect(await namesOf(folder)).toBeUndefined();
-  });
-});
-
-describe('what the image holds', () => {
-  test('nothing, or an empty folder', async () => {
-    await mkdir(path.join(layers.lowers[1] as string, 'work'));
-    expect(await isEmptyInImage(layers, '/work')).toBe(true);
-    expect(await isEmptyInImage(layers, '/nowhere/at/all')).toBe(true);
-  });
-
-  test('a file in any layer, a link on the way, or a mount is not certainly nothing', async () => {
-    await put(layers.lowers[1] as string, 'work/x', 'file');
-    await symlink('work', path.join(layers.lowers[0] as string, 'link'));
-    for (const folder of ['/work', '/file', '/link', '/link/deeper', '/app', '/app/volume'])
-      expect(await isEmptyInImage(layers, folder), folder).toBe(false);
   });
 });
 

@@ -94,6 +94,38 @@ test('an entry that did not arrive is no grade', async () => {
   expect(engine.alive.size).toBe(0);
 });
 
+test('an image without tar is filled by the engine', async () => {
+  const engine = new FakeEngine({ noTar: true });
+  const folder = await bench.task();
+  const result = await bench.grade(engine, task, { kind: 'folder', path: folder.dir });
+  expect(result).toMatchObject({ reward: 1, evidence: { arrival: { differing: [] } } });
+  expect(engine.calls.filter((call) => call === 'put')).toHaveLength(1);
+});
+
+test('where tar is there, the engine is asked for nothing', async () => {
+  const engine = new FakeEngine();
+  await bench.grade(engine, task);
+  expect(engine.calls).not.toContain('put');
+});
+
+test('a task of little memory does not pay for what is ours', async () => {
+  const engine = new FakeEngine();
+  const small = await bench.task({ environment: 'memory_mb = 64\nallow_internet = false' });
+  expect((await bench.grade(engine, small)).reward).toBe(1);
+  expect(engine.calls).toContain('put');
+});
+
+test('a submission that turns out unfit while it goes in: no test runs', async () => {
+  const script = vi.fn(() => 0);
+  const engine = new FakeEngine({ test: script });
+  const wanting = await bench.task({ artifacts: ['/app', '/srv/data'] });
+  const folder = await bench.task();
+  const result = await bench.grade(engine, wanting, { kind: 'folder', path: folder.dir });
+  expect(result).toMatchObject({ verdict: 'not graded', reason: 'artifact-missing' });
+  expect(script).not.toHaveBeenCalled();
+  expect(engine.alive.size).toBe(0);
+});
+
 describe('an engine that hangs does not hang the grade', () => {
   /** Lets timers run until the grade is over; files are read for real meanwhile. */
   async function impatient<T>(work: Promise<T>): Promise<T> {
