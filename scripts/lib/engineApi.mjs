@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import http from 'node:http';
 import https from 'node:https';
@@ -7,9 +8,31 @@ import { LABEL } from './paths.mjs';
 
 const DEFAULT_SOCKET = '/var/run/docker.sock';
 
-/** Where the engine is looked for: DOCKER_HOST, else the first of the usual sockets that exists. */
+/**
+ * The docker command's context in force, as its address and the folder of its certificates; undefined for its own
+ * default. A context that is not there is the docker command's to tell.
+ */
+function dockerContext(env) {
+  const folder = env.DOCKER_CONFIG || join(homedir(), '.docker');
+  const read = (...names) => {
+    try {
+      return JSON.parse(readFileSync(join(folder, ...names), 'utf8'));
+    } catch {
+      return undefined;
+    }
+  };
+  const name = env.DOCKER_CONTEXT || read('config.json')?.currentContext;
+  if (!name || name === 'default') return undefined;
+  const id = createHash('sha256').update(name).digest('hex');
+  const address = read('contexts', 'meta', id, 'meta.json')?.Endpoints?.docker?.Host;
+  return address && { address, certificates: join(folder, 'contexts', 'tls', id, 'docker') };
+}
+
+/** Where the engine is looked for: DOCKER_HOST, else the docker command's context, else the first usual socket that exists. */
 export function engineAddress(env = process.env) {
   if (env.DOCKER_HOST) return env.DOCKER_HOST;
+  const context = dockerContext(env);
+  if (context) return context.address;
   const sockets = [
     DEFAULT_SOCKET,
     ...(env.XDG_RUNTIME_DIR ? [join(env.XDG_RUNTIME_DIR, 'docker.sock')] : []),
@@ -23,8 +46,13 @@ function target(env = process.env) {
   if (address.startsWith('unix://')) return { client: http, socketPath: address.slice('unix://'.length) };
   const { protocol, hostname, port } = new URL(address);
   if (!['tcp:', 'http:', 'https:'].includes(protocol)) throw new Error(`No plain HTTP goes to ${address}`);
-  if (protocol !== 'https:' && !env.DOCKER_TLS_VERIFY) return { client: http, hostname, port: port || 2375 };
-  const file = (name) => (env.DOCKER_CERT_PATH ? readFileSync(join(env.DOCKER_CERT_PATH, name)) : undefined);
+  const context = env.DOCKER_HOST ? undefined : dockerContext(env);
+  const certificates = context ? context.certificates : env.DOCKER_CERT_PATH;
+  const isSecure = context ? existsSync(context.certificates) : env.DOCKER_TLS_VERIFY;
+  if (protocol !== 'https:' && !isSecure) return { client: http, hostname, port: port || 2375 };
+  // A context need not have all three.
+  const has = (name) => certificates && (!context || existsSync(join(certificates, name)));
+  const file = (name) => (has(name) ? readFileSync(join(certificates, name)) : undefined);
   return {
     client: https,
     hostname,

@@ -13,7 +13,8 @@ export const sshd = unpackedProgram({
 /** The step that installs Podman, which its tests start for themselves; undefined where there is one or none can be had. */
 export function planPodman() {
   if (which('podman') || !hasApt() || !rootPrefix()) return undefined;
-  const packages = ['podman', ...(which('ssh') ? [] : ['openssh-client'])];
+  // Its containers of workspaces have an init, which is a package of its own.
+  const packages = ['podman', 'catatonit', ...(which('ssh') ? [] : ['openssh-client'])];
   return {
     title: 'Install Podman, whose grades are tested too',
     commands: aptCommands(packages),

@@ -13,8 +13,11 @@ export async function enginesCommand(args: string[], context: CliContext): Promi
 }
 
 function describe({ name, address, inUse, info, problem }: EngineChoice): string {
-  const state = info
-    ? `${info.product} ${info.version} on ${info.os}/${info.arch}${info.rootless ? ', rootless' : ''}`
-    : (problem ?? '');
+  const facts = info && [
+    `${info.product} ${info.version} on ${info.os}/${info.arch}`,
+    ...(info.rootless ? ['rootless'] : []),
+    ...(info.unenforced.length > 0 ? [`cannot limit ${info.unenforced.join(' and ')}`] : []),
+  ];
+  const state = facts?.join(', ') ?? problem ?? '';
   return `${inUse ? '* ' : '  '}${name}\n    ${[address, state].filter(Boolean).join('\n    ')}\n`;
 }

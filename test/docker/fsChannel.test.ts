@@ -376,8 +376,8 @@ async function failsWith(promise: Promise<unknown>, failure: FsError['failure'])
 }
 
 async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  for (const end = Date.now() + 10_000; !(await condition()); await delay(20))
-    if (Date.now() > end) throw new Error('It did not come about within 10 s.');
+  for (const end = Date.now() + 60_000; !(await condition()); await delay(20))
+    if (Date.now() > end) throw new Error('It did not come about within a minute.');
 }
 
 function dockerfile(text: string): TarEntry {

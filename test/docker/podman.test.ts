@@ -4,6 +4,13 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { connectEngine } from '#core/container/connect.ts';
+import { readTar } from '#core/container/tarStream.ts';
+import {
+  createWorkspaceContainer,
+  deleteWorkspace,
+  openWorkspaceContainer,
+} from '#core/container/workspaceContainer.ts';
+import { probeIsolation } from '#core/container/workspaceProbe.ts';
 import type { PhaseName } from '#core/grading/types.ts';
 import { shellDockerfile, writeReport } from '../fixtures/tasks/makeTask.ts';
 import { hasPodman, mayRunPodman, type PodmanService, startPodman } from './podmanService.ts';
@@ -13,6 +20,10 @@ import { kept, Lab, rules } from './support.ts';
 const reason = hasPodman ? 'its own storage needs root or sudo' : 'it is not installed';
 const skipped = !(hasPodman && mayRunPodman) && !process.env.CI;
 if (skipped) console.log(`Skipped: grades by Podman, since ${reason}.`);
+
+/** What Podman starts containers with an init by. */
+const hasInit = ['/usr/libexec/podman/catatonit', '/usr/bin/catatonit'].some((file) => existsSync(file));
+if (!skipped && !hasInit) console.log('Skipped: a workspace on Podman, since catatonit is not installed.');
 
 const passing = writeReport({ first: 'passed', second: 'passed' }, 1);
 
@@ -184,6 +195,40 @@ ${passing}`,
       ...{ verdict: 'not graded', reason: 'verifier-needs-network' },
     });
   });
+
+  test.skipIf(!hasInit)(
+    'a workspace is offline, freezes, is read while it is frozen, and comes back',
+    async () => {
+      const spec = {
+        ...{ attemptId: `podman-${process.pid}`, taskName: 'a task', image: 'debian:bookworm-slim' },
+        ...{ workdir: '/app', env: {}, cpus: 1, memoryMb: 256, start: 'empty' as const },
+        files: { 'instruction.md': '# Build it\n' },
+      };
+      try {
+        const { container } = await createWorkspaceContainer(lab.engine, spec);
+        expect(await probeIsolation(container)).toMatchObject({ isIsolated: true, bridges: [] });
+        await container.exec({ command: ['sh', '-c', 'echo work > /app/mine'], user: '0' });
+        await container.pause();
+        const names: string[] = [];
+        const archive = await container.getArchive('/app');
+        for await (const { header } of archive ? readTar(archive) : []) names.push(header.name);
+        expect(names.map((name) => name.replace(/\/$/, '')).sort()).toEqual([
+          'app',
+          'app/instruction.md',
+          'app/mine',
+        ]);
+        expect((await openWorkspaceContainer(lab.engine, spec)).how).toBe('was paused');
+        await container.unpause();
+        await container.remove();
+        const again = await openWorkspaceContainer(lab.engine, spec);
+        expect(again.how).toBe('recreated');
+        const { stdout } = await again.container.exec({ command: ['cat', '/app/mine'] });
+        expect(stdout.toString()).toBe('work\n');
+      } finally {
+        await deleteWorkspace(lab.engine, spec.attemptId);
+      }
+    },
+  );
 
   test('an interactive command gets its input, and the end of it', () => interactiveRoundTrip(lab.engine));
 });

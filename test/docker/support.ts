@@ -217,11 +217,11 @@ export function runCli(...given: Parameters<typeof startCli>): Promise<CliResult
   return startCli(...given).done;
 }
 
-/** Asks until it is so; fails after some seconds. */
+/** Asks until it is so; fails after a minute, which a loaded machine may need. */
 export async function waitFor(
   what: string,
   isSo: () => boolean | Promise<boolean>,
-  seconds = 20,
+  seconds = 60,
 ): Promise<void> {
   const until = Date.now() + seconds * 1000;
   while (!(await isSo())) {

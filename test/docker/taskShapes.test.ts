@@ -6,10 +6,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { nullLog } from '#core/base/log.ts';
 import { connectEngine } from '#core/container/connect.ts';
 import type { ContainerEngine } from '#core/container/engine.ts';
-import { imageTag } from '#core/container/images.ts';
 import { gradeTask } from '#core/grading/grade.ts';
 import type { GradeResult, SubmissionSource } from '#core/grading/types.ts';
-import { environmentId } from '#core/task/digest.ts';
 import { loadTask } from '#core/task/load.ts';
 import { makeTask, type TaskParts, writeReport } from '../fixtures/tasks/makeTask.ts';
 
@@ -18,7 +16,7 @@ describe('task shapes', () => {
   let root: string;
   let engine: ContainerEngine;
   const made: string[] = [];
-  const folders: { context: string; name: string }[] = [];
+  const names: string[] = [];
 
   beforeAll(async () => {
     root = await mkdtemp(path.join(tmpdir(), 'e2e-swe-shapes-'));
@@ -27,7 +25,9 @@ describe('task shapes', () => {
 
   afterAll(async () => {
     const docker = new Docker();
-    for (const { context, name } of folders) made.push(imageTag(name, await environmentId(context)));
+    for (const name of names)
+      for (const { RepoTags } of await docker.listImages({ filters: { reference: [`e2e-swe/${name}`] } }))
+        made.push(...(RepoTags ?? []));
     for (const tag of made)
       await docker
         .getImage(tag)
@@ -42,10 +42,7 @@ describe('task shapes', () => {
     source: SubmissionSource | Readonly<Record<string, string>>,
   ): Promise<GradeResult> {
     const dir = await makeTask(path.join(root, name, name), parts);
-    folders.push(
-      { context: path.join(dir, 'environment'), name },
-      { context: path.join(dir, 'tests'), name: `${name}-verifier` },
-    );
+    names.push(name, `${name}-verifier`);
     const { task, problems } = await loadTask(dir);
     if (!task) throw new Error(`The fixture is no task: ${JSON.stringify(problems)}`);
     const from = isSource(source) ? source : await folder(name, source);

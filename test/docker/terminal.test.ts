@@ -143,7 +143,7 @@ async function open(spec: Partial<TerminalSpec>): Promise<{ terminal: ContainerT
       all: () => text,
       length: () => length,
       async until(pattern) {
-        for (const end = Date.now() + 10_000; !pattern.test(text); await delay(5))
+        for (const end = Date.now() + 60_000; !pattern.test(text); await delay(5))
           if (Date.now() > end) throw new Error(`No ${pattern} in ${JSON.stringify(text.slice(-2_000))}`);
       },
     },

@@ -85,11 +85,6 @@ export const notGradedReasons = {
     text: 'The task has no solution/solve.sh.',
     nextStep: 'Grade a folder instead, or add the reference solution.',
   },
-  'solution-failed': {
-    cause: 'task',
-    text: 'The reference solution did not run to its end.',
-    nextStep: 'Read solution.txt in the grade folder.',
-  },
   'submission-unreadable': {
     cause: 'submission',
     text: 'The submission cannot be read.',

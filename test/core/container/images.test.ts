@@ -1,4 +1,4 @@
-import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { CancelledError } from '#core/base/errors.ts';
@@ -42,15 +42,40 @@ test('an image that is there is taken, and no registry is asked', async () => {
   expect(engine.calls).toEqual(['inspectImage']);
 });
 
-test('built once, and found again by its environment id', async () => {
+test('built once, and found again by what it was built from', async () => {
   const engine = new FakeEngine();
   const plan = await context({ Dockerfile: 'FROM x\n' });
   const first = await ensureImage(engine, plan, options);
   const second = await ensureImage(engine, plan, options);
-  expect(first.reference).toBe('e2e-swe/a-task:abc');
+  expect(first.reference).toMatch(/^e2e-swe\/a-task:abc-[0-9a-f]{16}$/);
   expect(second.id).toBe(first.id);
   expect(engine.calls.filter((call) => call === 'buildImage')).toHaveLength(1);
   expect(engine.builds[0]?.labels).toMatchObject({ 'dev.e2e-swe.workbench': 'image' });
+});
+
+/** Harbor's id of an environment is the same after each of these. */
+test.each<[what: string, change: (dir: string) => Promise<unknown>]>([
+  ['a script that may be run now', (dir) => chmod(path.join(dir, 'run.sh'), 0o755)],
+  [
+    'a link that leads elsewhere',
+    async (dir) => {
+      await rm(path.join(dir, 'link'));
+      await symlink('Dockerfile', path.join(dir, 'link'));
+    },
+  ],
+  ['what a cache holds', (dir) => writeFile(path.join(dir, '__pycache__/x.pyc'), 'other')],
+  ['what .dockerignore leaves out', (dir) => writeFile(path.join(dir, '.dockerignore'), 'run.sh\n')],
+])('%s makes another image', async (_, change) => {
+  const engine = new FakeEngine();
+  const plan = await context({ Dockerfile: 'FROM x\n', 'run.sh': '', '__pycache__/x.pyc': 'one' });
+  await symlink('run.sh', path.join(temp.dir, 'link'));
+  await chmod(path.join(temp.dir, 'run.sh'), 0o644);
+  const before = await ensureImage(engine, plan, options);
+  await change(temp.dir);
+  const after = await ensureImage(engine, plan, options);
+  expect(after.reference).not.toBe(before.reference);
+  expect(engine.builds).toHaveLength(2);
+  expect((await ensureImage(engine, plan, options)).id).toBe(after.id);
 });
 
 test.each([
@@ -128,6 +153,24 @@ describe('what fails', () => {
       failure: 'build-failed',
       message: expect.stringContaining('0.05 s'),
     });
+  });
+
+  test('a context that is changed meanwhile is named, and no image is made of it', async () => {
+    const plan = await context({ Dockerfile: 'FROM x\n', a: '1', b: '1' });
+    const engine = new FakeEngine();
+    const { inspectImage } = engine;
+    engine.inspectImage = async (...args) => {
+      await writeFile(path.join(temp.dir, 'b'), '2');
+      return inspectImage.apply(engine, args);
+    };
+    await expect(ensureImage(engine, plan, options)).rejects.toMatchObject({
+      failure: 'build-failed',
+      message: expect.stringContaining(`${temp.dir} was changed while the image was built from it`),
+    });
+    engine.inspectImage = inspectImage;
+    await writeFile(path.join(temp.dir, 'b'), '1');
+    await ensureImage(engine, plan, options);
+    expect(engine.builds).toHaveLength(2);
   });
 
   test('a build that is cancelled is cancelled, not failed', async () => {

@@ -78,6 +78,11 @@ describe('what /logs/verifier holds', () => {
     expect(marks.map(({ rule }) => rule)).toEqual(['result-too-large', 'results-not-listed']);
   });
 
+  test('nothing, where the tests removed it', async () => {
+    const { files, marks } = await collectVerifierFolder(holding({}), temp.dir, signal);
+    expect([files.size, marks.map(({ rule }) => rule)]).toEqual([0, ['verifier-folder-gone']]);
+  });
+
   test('a report that is too large is told, and is still known to be there', async () => {
     const size = 300 * 1024 ** 2;
     const container = holding({ '/logs/verifier/ctrf-a.json': { size }, '/logs/verifier/reward.txt': '1' });

@@ -1,10 +1,11 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { NotGradedReason } from '#core/grading/reasons.ts';
 import type { Cause } from '#core/grading/types.ts';
 import type { Task } from '#core/task/types.ts';
 import { FakeEngine, type FakeFault, type FakeOptions } from '../../fakes/engine.ts';
+import { fileEntry, pack } from '../container/tarTools.ts';
 import { Bench, ctrf } from './support.ts';
 
 let bench: Bench;
@@ -206,4 +207,39 @@ test('a container that ended by itself keeps its reward, and that is marked', as
   const result = await bench.grade(engine, task);
   expect(result).toMatchObject({ verdict: 'resolved', reward: 1 });
   expect(result.marks.map(({ rule }) => rule)).toEqual(['container-ended']);
+});
+
+test('a host variable that is not set is named', async () => {
+  const wanting = await bench.task({
+    verifier: `environment_mode = "separate"\ntest_case_count = 2\n\n[verifier.env]\nKEY = "\${E2E_TEST_UNSET}"`,
+  });
+  const result = await bench.grade(
+    new FakeEngine(),
+    wanting,
+    { kind: 'empty' },
+    {
+      allowHostEnv: () => Promise.resolve(true),
+    },
+  );
+  expect(result).toMatchObject({
+    ...{ verdict: 'not graded', reason: 'verifier-env-missing' },
+    explanation: { cause: 'task', text: expect.stringContaining('E2E_TEST_UNSET') },
+  });
+});
+
+test('a tar that is none, and one of a single folder of another name', async () => {
+  const none = path.join(bench.dir, 'none.tar');
+  await writeFile(none, 'no archive'.repeat(200));
+  const engine = new FakeEngine();
+  expect(await bench.grade(engine, task, { kind: 'tar', path: none })).toMatchObject({
+    ...{ verdict: 'not graded', reason: 'submission-unreadable', explanation: { cause: 'submission' } },
+  });
+  expect(engine.alive.size).toBe(0);
+  const wrapped = path.join(bench.dir, 'wrapped.tar');
+  await writeFile(wrapped, await pack([fileEntry('mine/ok.txt', 'ok'), fileEntry('mine/more', '')]));
+  const result = await bench.grade(engine, task, { kind: 'tar', path: wrapped });
+  expect(result.marks[0]).toMatchObject({
+    rule: 'one-folder',
+    message: expect.stringContaining('"mine"'),
+  });
 });
