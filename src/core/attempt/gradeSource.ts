@@ -67,7 +67,7 @@ export async function gradeSource(
 
 /** Whoever builds at the same task may be the same person: another attempt is no way to see more unnoticed. */
 async function tellOthers(context: AttemptContext, task: Task, id: string, tier: Tier): Promise<void> {
-  const others = (await attemptsAt(context.store, task.dir)).filter((other) => other.id !== id);
+  const others = await attemptsAt(context.store, task.dir, { except: id });
   await revealOutside(context, others, { what: 'attempt-grade', of: id, tier });
 }
 
