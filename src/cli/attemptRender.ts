@@ -43,6 +43,13 @@ export function renderAttempt(record: AttemptRecord, dir: string): string {
     `  volume   ${record.volume}`,
     `  folder   ${dir}`,
   ];
+  const { protocol, debrief } = record;
+  if (protocol) {
+    const { pseudonym, tier, interimGrading } = protocol;
+    const interim = interimGrading ? '' : ', not graded before it is submitted';
+    lines.push(`  measured as ${pseudonym}: grades show ${tier}${interim}`);
+  }
+  if (debrief) lines.push('  debriefed (see --json)');
   for (const { at, state, reason } of record.history)
     lines.push(`  ${at}  ${state}${reason ? ` (${reason})` : ''}`);
   for (const { at, verdict, official, dir: grade } of record.grades)

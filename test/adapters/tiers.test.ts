@@ -144,6 +144,39 @@ test('without interim grading a grade is neither offered nor begun', async () =>
   ).not.toContain('Grade workspace');
 });
 
+test('a grade of an attempt is opened as its tier shows it, and whole once it is over', async () => {
+  const { run, room, store: grades, items, workspace } = await measuredWindow('names');
+  await expect(run('e2eSwe.openAttemptGrade')).rejects.toThrow('The attempt has no grades yet.');
+  const { dir } = full;
+  const graded = { grades: [{ dir, verdict: 'unresolved', at: full.finishedAt, official: false }] as const };
+  const protocol = { ...exampleProtocol, tier: 'names' as const };
+  room.add(makeAttempt('one', { protocol, ...graded }));
+  grades.add(reduceGrade(full, 'names'));
+  fake.picks = ['Grade 1'];
+  await run('e2eSwe.openAttemptGrade');
+  expect(renderItems(items)).toContain('the_name');
+  expect(fake.runs.at(-1)?.log.join('\n')).not.toContain('the_message');
+  expect(fake.executed.at(-1)).toEqual(['workbench.view.testing.focus']);
+  const session = workspace.sessions.current('one');
+  if (!session) throw new Error('The workspace is not open.');
+  session.record = await room.read('one');
+  expect(
+    menuItems(session)
+      .map(({ label }) => label)
+      .join(),
+  ).toContain('Show a grade…');
+
+  room.add(makeAttempt('one', { protocol, state: 'gave-up', ...graded }));
+  grades.add(full);
+  fake.picks = ['Grade 1'];
+  await run('e2eSwe.openAttemptGrade');
+  expect(fake.runs.at(-1)?.log.join('\n')).toContain('the_message');
+  room.add(makeAttempt('two', { protocol }));
+  fake.picks = ['Grade 1'];
+  await expect(run('e2eSwe.openAttemptGrade')).rejects.toThrow('Cancelled.');
+  expect(fake.messages.at(-1)).toContain('while an attempt at it is measured?');
+});
+
 type World = Awaited<ReturnType<typeof besideMeasured>>;
 
 test.each<[string, (world: World) => CommandHandler, string, readonly string[]]>([

@@ -86,7 +86,10 @@ test('counts: the name of a hidden test is nowhere before the attempt is over', 
   expect(result).toMatchObject({ tier: 'counts', tests: [], counts: { reported: 2, passed: 1, failed: 1 } });
   expect(result.marks.map(({ rule }) => rule)).toEqual(expect.arrayContaining(['tests-altered']));
   const shown = await run(['attempt', 'show', id, '--json']);
-  for (const { stdout, stderr } of [told, json, shown]) expect(stdout + stderr).not.toContain(secret);
+  const { snapshot } = JSON.parse(shown.stdout).grades[0];
+  const past = await run(['attempt', 'grade', id, '--snapshot', snapshot]);
+  expect(past.stdout).toContain('1 of 2 tests passed, 1 failed');
+  for (const { stdout, stderr } of [told, json, shown, past]) expect(stdout + stderr).not.toContain(secret);
 
   const live = await run(['attempt', 'grade', id, '--live']);
   expect(live).toMatchObject({ code: 2, stdout: '' });
@@ -118,7 +121,7 @@ test('once it is over all of it is shown, and what its builder says is kept with
   const { stdout, code } = await run(['attempt', 'submit', id, '--yes', '--json']);
   expect(code).toBe(1);
   expect(gradeSchema.parse(JSON.parse(stdout)).tests.map(({ name }) => name)).toContain(`test_${secret}`);
-  expect(await tellTales()).toEqual(expect.arrayContaining(['grades/1/grade.json', 'grades/3/grade.json']));
+  expect(await tellTales()).toEqual(expect.arrayContaining(['grades/1/grade.json', 'grades/4/grade.json']));
   const debrief = path.join(lab.dir, 'debrief.json');
   await writeFile(debrief, (await run(['attempt', 'example', 'debrief'])).stdout);
   expect(await run(['attempt', 'debrief', id, debrief])).toMatchObject({
@@ -131,7 +134,9 @@ test('once it is over all of it is shown, and what its builder says is kept with
   expect(events.filter(({ kind }) => kinds.includes(kind))).toMatchObject([
     { kind: 'protocol', protocol: { tier: 'counts' } },
     { kind: 'graded', official: false, revealed: { tier: 'counts', passed: 1, total: 2 } },
-    { kind: 'graded', official: false },
+    { kind: 'graded', official: false, snapshot: expect.any(String) },
+    // Of the first one's snapshot, with no window open: a reveal as any other.
+    { kind: 'graded', official: false, snapshot: events.find(({ kind }) => kind === 'graded')?.snapshot },
     { kind: 'revealed-outside', what: 'grade', of: 'empty', tier: 'full' },
     { kind: 'graded', official: true, revealed: { tier: 'full' } },
     { kind: 'debrief', debrief: { difficulty: 3 } },

@@ -186,7 +186,7 @@ export class Attempts {
 
   /** The attempts that have not ended at the task as it is now, or was when it was graded. */
   underWayAt(taskDir: string, gradedDigest?: string): Promise<readonly AttemptRecord[]> {
-    return attemptsAt(this.#context.store, taskDir, gradedDigest);
+    return attemptsAt(this.#context.store, taskDir, { gradedDigest });
   }
 
   /** Into the records of attempts that have not ended: that hidden tests of their task are shown, elsewhere than there. */

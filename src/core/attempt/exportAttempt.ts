@@ -16,8 +16,10 @@ import { taskOf } from './context.ts';
 import { filesOf, noticeLinks } from './exportFiles.ts';
 import { exceptionOf, rewardsOf, workTimes } from './exportOutcome.ts';
 import { taskMarks } from './gradeAttempt.ts';
+import { attemptsAt, leaveReveal } from './outsideReveals.ts';
 import { readRecordLines, readRecordLog } from './readRecordLog.ts';
 import { recordFileOf } from './recorder.ts';
+import { unsealGrades } from './sealedGrades.ts';
 import { isOver } from './states.ts';
 import { makeTrajectory } from './trajectory.ts';
 import type { AttemptRecord } from './types.ts';
@@ -60,6 +62,11 @@ export async function exportAttempt(
   const record = await store.read(id);
   requireExportable(record);
   const task = await taskOf(record);
+  // A crash may have come between its end and this.
+  if (isOver(record.state)) await unsealGrades(store.dirOf(id));
+  // Of another attempt at the task that is open it holds what that one's grades may not show.
+  const others = await attemptsAt(store, task.dir, { except: id });
+  await leaveReveal(store, others, { what: 'attempt-grade', of: id, tier: 'full' });
   const dir = path.resolve(options.dir);
   await makeEmpty(dir);
   try {

@@ -1,5 +1,6 @@
 import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
+import { errorMessage } from '#core/base/errors.ts';
 import { excludeMatcher } from '#core/grading/excludes.ts';
 import { submissionFromEntries } from '#core/grading/submission.ts';
 import type { AttemptSource, GradeEvent } from '#core/grading/types.ts';
@@ -10,6 +11,7 @@ import { type AttemptContext, taskOf } from './context.ts';
 import { taskMarks } from './gradeAttempt.ts';
 import { gradeSource } from './gradeSource.ts';
 import { requireRestorable } from './snapshots.ts';
+import { isOver } from './states.ts';
 import type { AttemptGradeOptions } from './types.ts';
 
 /** Grades the workspace as it was: of a snapshot, in a container of its own; the workspace of now is left alone. */
@@ -26,6 +28,8 @@ export async function gradeSnapshot(
   try {
     const record = await store.read(id);
     requireInterimGrading(record);
+    // Of one that is over it reveals nothing to its builder.
+    const recorder = isOver(record.state) ? undefined : await context.recorders.open(id);
     const task = await taskOf(record);
     emit({ kind: 'phase', phase: 'submission', title: 'Restoring the snapshot' });
     const head = await requireRestorable(snapshots.of(id), snapshotId, signal);
@@ -56,8 +60,12 @@ export async function gradeSnapshot(
         marks: [...(head.source === 'container' ? [fromInside] : []), ...(await taskMarks(record, task))],
       };
       const how = { official: false, snapshot: head.id, options };
+      recorder?.append({ kind: 'grade', official: false });
       await gradeSource(context, task, source, how, emit, signal, async (grade) => {
         await store.update(id, (old) => ({ ...old, ...grade }));
+      }).catch((error: unknown) => {
+        recorder?.append({ kind: 'grade-failed', official: false, reason: errorMessage(error) });
+        throw error;
       });
     } finally {
       await rm(temp, { recursive: true, force: true });

@@ -46,7 +46,7 @@ export async function gradeSource(
     if (tier !== 'full' && isEnded) await unsealGrades(store.dirOf(source.id));
     const shownTier = isEnded ? 'full' : tier;
     const all = { ...result, dir };
-    context.recorders.append(source.id, gradedEvent(all, how.official, shownTier));
+    context.recorders.append(source.id, gradedEvent(all, how, shownTier));
     await tellOthers(context, task, source.id, shownTier);
     return isEnded ? all : shown;
   };
@@ -67,7 +67,7 @@ export async function gradeSource(
 
 /** Whoever builds at the same task may be the same person: another attempt is no way to see more unnoticed. */
 async function tellOthers(context: AttemptContext, task: Task, id: string, tier: Tier): Promise<void> {
-  const others = (await attemptsAt(context.store, task.dir)).filter((other) => other.id !== id);
+  const others = await attemptsAt(context.store, task.dir, { except: id });
   await revealOutside(context, others, { what: 'attempt-grade', of: id, tier });
 }
 
@@ -116,7 +116,7 @@ function withoutWords(error: unknown): unknown {
 
 function gradedEvent(
   { dir, verdict, counts, evidence }: GradeResult,
-  official: boolean,
+  { official, snapshot }: SourceGrade,
   tier: Tier,
 ): RecordEvent {
   const submission = evidence.submission?.sha256;
@@ -126,6 +126,7 @@ function gradedEvent(
     dir: path.basename(dir),
     verdict,
     ...(submission === undefined ? {} : { submission }),
+    ...(snapshot === undefined ? {} : { snapshot }),
     revealed: { tier, passed: counts.passed, total: counts.reported },
   };
 }

@@ -38,6 +38,7 @@ export async function makeWorkspace(
     await deleteWorkspace(engine, record.id).catch((failure: unknown) =>
       log.warn(`The workspace of the attempt ${record.id} could not be removed: ${String(failure)}`),
     );
+    await context.recorders.close(record.id);
     await store.delete(record.id);
     throw error;
   } finally {

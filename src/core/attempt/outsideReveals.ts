@@ -20,13 +20,13 @@ function folderOf(dir: string): string {
   return path.join(dir, 'reveals');
 }
 
-/** The attempts that have not ended at a task as it is on disk now, or was when it was graded. */
+/** The attempts, but for one, that have not ended at a task as it is on disk now, or was when it was graded. */
 export async function attemptsAt(
   store: Pick<AttemptStore, 'list'>,
   taskDir: string,
-  gradedDigest?: string,
+  { gradedDigest, except }: { readonly gradedDigest?: string | undefined; readonly except?: string } = {},
 ): Promise<readonly AttemptRecord[]> {
-  const records = attemptsUnderWay(await store.list());
+  const records = attemptsUnderWay(await store.list()).filter(({ id }) => id !== except);
   // A digest reads the whole task.
   if (records.length === 0) return [];
   const digest = await contentDigest(taskDir).catch(() => undefined);

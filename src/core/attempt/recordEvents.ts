@@ -150,6 +150,7 @@ export const recordEvent = z.discriminatedUnion('kind', [
     dir: z.string(),
     verdict: z.string(),
     submission: z.string().exactOptional(),
+    snapshot: z.string().exactOptional(),
     revealed: z.object({ tier: z.string(), passed: z.number().nullable(), total: z.number().nullable() }),
   }),
   z.object({ kind: z.literal('grade-failed'), official: z.boolean(), reason: z.string() }),

@@ -25,6 +25,8 @@ interface Told {
   editor: (RecordLine & { kind: 'editor' }) | undefined;
   startedAt: string | null;
   readonly scores: object[];
+  /** What showed hidden tests beside its own grades. */
+  readonly outside: object[];
   readonly counts: Record<'edits' | 'agent_edits' | 'saves' | 'commands' | 'notes' | 'terminals', number>;
 }
 
@@ -46,6 +48,7 @@ function emptyTold(): Told {
     editor: undefined,
     startedAt: null,
     scores: [],
+    outside: [],
     counts: { edits: 0, agent_edits: 0, saves: 0, commands: 0, notes: 0, terminals: 0 },
   };
 }
@@ -72,6 +75,8 @@ async function readTold(store: AttemptStore, record: AttemptRecord): Promise<Tol
         verdict: line.verdict,
         revealed: line.revealed,
       });
+    else if (line.kind === 'revealed-outside')
+      told.outside.push({ at: line.at, what: line.what, tier: line.tier });
     else if (line.kind === 'grade-failed')
       scores.push({ at: line.utc, official: line.official, verdict: 'not made' });
   }
@@ -93,7 +98,7 @@ async function specHash({ task }: AttemptRecord): Promise<string | null> {
 
 function rowOf(
   record: AttemptRecord,
-  { clock, editor, startedAt, scores, counts }: Told,
+  { clock, editor, startedAt, scores, outside, counts }: Told,
   grade: GradeResult | string | undefined,
   specSha256: string | null,
   freeText: boolean,
@@ -151,6 +156,7 @@ function rowOf(
     ...counts,
     interim_grades: record.grades.filter(({ official }) => !official).length,
     score_events: isHidden ? [] : scores,
+    outside_reveals: outside,
     outcome: state,
     outcome_reason: said === undefined || freeText ? (said ?? null) : plainReason(said),
     submission_sha256: record.submission?.sha256 ?? null,

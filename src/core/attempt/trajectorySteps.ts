@@ -88,6 +88,11 @@ export class TrajectorySteps {
       case 'note':
         if (this.#freeText) this.#push('agent', line.text, { event: 'note' });
         break;
+      case 'revealed-outside':
+        this.#push('system', `Hidden tests were shown elsewhere: ${line.what}, ${line.tier}.`, {
+          ...{ event: line.kind, what: line.what, tier: line.tier, shown_at: line.at },
+        });
+        break;
       case 'grade':
         this.#grade = this.#call('human', 'grade', { official: line.official });
         break;

@@ -125,11 +125,16 @@ export function menuItems(
       ? [{ label: '$(feedback) Fill in the debrief…', command: 'e2eSwe.fillInDebrief' } as const]
       : []),
   ];
+  const grades: MenuItem[] =
+    session.record.grades.length > 0
+      ? [{ label: '$(beaker) Show a grade…', command: 'e2eSwe.openAttemptGrade' }]
+      : [];
   const isSubmitted = ['submitted', 'timed-out'].includes(session.record.state);
   const mayAgain = isSubmitted && (!last || last.verdict === 'not graded');
   return [
     ...work,
     ...conditions,
+    ...grades,
     ...(session.readOnly === undefined ? grading : mayAgain ? again : []),
     ...(attached.length > 1 ? attached : []),
     ...close,

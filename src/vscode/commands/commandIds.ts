@@ -29,6 +29,7 @@ export const commandIds = [
   'e2eSwe.trySetup',
   'e2eSwe.gradeAttempt',
   'e2eSwe.keepWorking',
+  'e2eSwe.openAttemptGrade',
   'e2eSwe.clearProblems',
   'e2eSwe.submitAttempt',
   'e2eSwe.giveUpAttempt',

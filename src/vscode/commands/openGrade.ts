@@ -1,4 +1,6 @@
 import * as vscode from 'vscode';
+import type { GradeResult } from '#core/grading/types.ts';
+import type { Task } from '#core/task/types.ts';
 import { readVerifierLog } from '#vscode/documents/gradeLog.ts';
 import { sourceKindLabel } from '#vscode/grading/words.ts';
 import type { HiddenTests } from '#vscode/testing/hiddenTests.ts';
@@ -14,9 +16,15 @@ export function openGrade(deps: StoredGradeDeps & { readonly tests: HiddenTests 
   return async (argument) => {
     const { task, summary } = await pickGrade(deps, argument, 'Show grade in Testing view');
     const result = await passStored(deps, { task, summary }, 'stored-grade');
-    const log = await readVerifierLog(summary.dir);
-    const name = `${task.name}, ${sourceKindLabel(summary.source)}, ${new Date(summary.startedAt).toLocaleString()}`;
-    await deps.tests.show(task, name, result, log?.subarray(-outputLimit).toString('utf8'));
-    await vscode.commands.executeCommand('workbench.view.testing.focus');
+    await showInTestingView(deps.tests, task, result);
   };
+}
+
+/** With the verifier's log, where there is one. */
+export async function showInTestingView(tests: HiddenTests, task: Task, result: GradeResult): Promise<void> {
+  const { dir, evidence, startedAt } = result;
+  const log = await readVerifierLog(dir);
+  const name = `${task.name}, ${sourceKindLabel(evidence.source)}, ${new Date(startedAt).toLocaleString()}`;
+  await tests.show(task, name, result, log?.subarray(-outputLimit).toString('utf8'));
+  await vscode.commands.executeCommand('workbench.view.testing.focus');
 }

@@ -15,6 +15,7 @@ import { gradeAttempt } from '#vscode/attempts/gradeAttempt.ts';
 import { clearProblems } from '#vscode/attempts/inlineResults.ts';
 import { keepWorking } from '#vscode/attempts/keepWorking.ts';
 import { openAttempt } from '#vscode/attempts/openAttempt.ts';
+import { openAttemptGrade } from '#vscode/attempts/openAttemptGrade.ts';
 import { openWorkspaceSpec } from '#vscode/attempts/openWorkspaceSpec.ts';
 import type { AttemptRoom } from '#vscode/attempts/ports.ts';
 import { startAttempt } from '#vscode/attempts/startAttempt.ts';
@@ -176,6 +177,7 @@ export function registerWorkspace(deps: WorkspaceDeps) {
     'e2eSwe.goToFile': goToFile(attempt),
     'e2eSwe.trySetup': trySetup(attempt),
     'e2eSwe.gradeAttempt': gradeAttempt(attempt),
+    'e2eSwe.openAttemptGrade': openAttemptGrade(attempt),
     'e2eSwe.clearProblems': clearProblems({ problems }),
     'e2eSwe.keepWorking': keepWorking({ room, sessions, notifier }),
     'e2eSwe.submitAttempt': thenDebrief(ending, submitAttempt(attempt)),

@@ -1,9 +1,13 @@
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { Attempts } from '#core/attempt/attempts.ts';
 import { exampleDebrief, exampleProtocol, readDebrief, readProtocol } from '#core/attempt/readConditions.ts';
+import type { AttemptEvent } from '#core/attempt/types.ts';
+import { UserError } from '#core/base/errors.ts';
 import { nullLog } from '#core/base/log.ts';
+import { FakeEngine } from '../../fakes/engine.ts';
+import { Bench } from '../grading/support.ts';
 import { record, useStore } from './support.ts';
 
 const used = useStore();
@@ -33,6 +37,25 @@ test.each([
   ],
 ])('conditions that are wrong: %s', (text, message) => {
   expect(() => readProtocol(text, 'p.json')).toThrow(message);
+});
+
+test('nothing is left of a measured attempt that cannot be started', async () => {
+  const bench = await Bench.make();
+  try {
+    const task = await bench.task();
+    const connect = async () => new FakeEngine({ faults: ['build-fails'] });
+    const attempts = new Attempts({ store: used.store, connect, log: nullLog, hostEnv: {} });
+    const { signal } = new AbortController();
+    const seen: AttemptEvent[] = [];
+    const start = async () => {
+      for await (const event of attempts.start(task, { protocol: exampleProtocol }, signal)) seen.push(event);
+    };
+    await expect(start()).rejects.toThrow(UserError);
+    expect(seen[0]).toMatchObject({ kind: 'preparing', attempt: { protocol: exampleProtocol } });
+    expect(await readdir(path.join(used.store.storeDir, 'attempts'))).toEqual([]);
+  } finally {
+    await bench.remove();
+  }
 });
 
 test('a debrief is kept with an attempt that is over, and each one in its record', async () => {

@@ -61,6 +61,10 @@ const session: readonly Happening[] = [
     ...{ kind: 'graded', official: false, dir: '1', verdict: 'unresolved' },
     revealed: { tier: 'counts', passed: 1, total: 2 },
   },
+  {
+    ...{ kind: 'revealed-outside', at: '2026-01-02T03:05:00.000Z', what: 'stored-grade' },
+    ...{ of: '/store/grades/1', tier: 'full' },
+  },
   edit(0, 0, '# left\n', 'agent'),
   { kind: 'state', state: 'submitted' },
 ];
@@ -126,6 +130,7 @@ describe('an exported attempt', () => {
         { official: false },
         '{"verdict":"unresolved","revealed":{"tier":"counts","passed":1,"total":2}}',
       ],
+      ['system', 'Hidden tests were shown elsewhere: stored-grade, full.', 'revealed-outside', undefined],
       ['system', 'The attempt is submitted.', 'submitted', undefined],
       ['agent', 'edit_file', { path: a, start_line: 1, old_text: '', new_text: '# left' }, undefined],
     ]);
@@ -138,7 +143,7 @@ describe('an exported attempt', () => {
     expect(steps[7]?.extra).toMatchObject({ paused_ms: 60_000 });
     expect(steps[10]).not.toHaveProperty('llm_call_count');
     expect(JSON.stringify(steps)).not.toMatch(/token|cost/);
-    expect(final_metrics).toMatchObject({ total_steps: 11, extra: { wall_ms: 65_100, unpaused_ms: 5_100 } });
+    expect(final_metrics).toMatchObject({ total_steps: 12, extra: { wall_ms: 65_100, unpaused_ms: 5_100 } });
     expect(final_metrics).not.toHaveProperty('total_cost_usd');
   });
 
@@ -341,6 +346,17 @@ describe('an anonymised export', () => {
     const words = [...names, used.store.storeDir, path.join(used.dir, 'corpus')];
     for (const { name, content } of await textsOf(dir))
       for (const value of words) expect([name, content.includes(value)]).toEqual([name, false]);
+  });
+
+  test('tells an attempt that is open at the same task what it holds', async () => {
+    const task = await aTask(used.dir);
+    const { id } = await storeAttempt(used.store, task, { record: over, happenings: [], files: {} });
+    const open = await storeAttempt(used.store, task, { record: { state: 'running' } });
+    await exportAttempt(used.store, id, { dir: path.join(used.dir, 'trial'), anonymised: true }, signal);
+    const [left, ...more] = await readdir(path.join(used.store.dirOf(open.id), 'reveals'));
+    expect(more).toEqual([]);
+    const file = path.join(used.store.dirOf(open.id), 'reveals', left ?? '');
+    expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({ what: 'attempt-grade', of: id });
   });
 
   test('keeps notes where that is asked for', async () => {

@@ -72,5 +72,6 @@ test('it is told to attempts at the task, or at its content elsewhere, that have
     (await attemptsAt(...asked)).map(({ id }) => id).sort();
   expect(await ids(used.store, path1)).toEqual([here.id, copy.id].sort());
   expect(await ids(used.store, '/gone')).toEqual([]);
-  expect(await ids(used.store, '/gone', 'sha256:other')).toEqual([other.id]);
+  expect(await ids(used.store, path1, { except: copy.id })).toEqual([here.id]);
+  expect(await ids(used.store, '/gone', { gradedDigest: 'sha256:other' })).toEqual([other.id]);
 });

@@ -144,11 +144,16 @@ describe('a summary', () => {
           ...{ kind: 'graded', official: false, dir: '1', verdict: 'unresolved' },
           revealed: { tier: 'counts', passed: 1, total: 2 },
         },
+        {
+          ...{ kind: 'revealed-outside', at: '2026-01-02T03:05:00.000Z', what: 'verifier-log' },
+          ...{ of: '/store/grades/1', tier: 'full' },
+        },
       ],
     });
     expect((await sum()).attempts[0]).toMatchObject({
       ...{ paused_sec: 120, excluded: 'no official grade' },
       pauses: [{ since: '2026-01-02T03:05:05.000Z', sec: 120, reason: 'lunch' }],
+      outside_reveals: [{ at: '2026-01-02T03:05:00.000Z', what: 'verifier-log', tier: 'full' }],
       score_events: [
         { unpaused_sec: 60, verdict: 'unresolved', revealed: { tier: 'counts', passed: 1, total: 2 } },
       ],
