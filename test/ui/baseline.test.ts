@@ -5,7 +5,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeTask } from '../fixtures/tasks/makeTask.ts';
 import { openWorkbench, REPO, shootFailures, type Workbench } from './harness/workbench.ts';
-import { gradeMs, row, showTasks } from './support/steps.ts';
+import { clearNotifications, gradeMs, row, showTasks } from './support/steps.ts';
 
 const taskName = 'baselined';
 
