@@ -10,13 +10,15 @@ export interface RecordSummary {
   readonly notes: readonly Told<'note'>[];
   /** With what each revealed. */
   readonly grades: readonly Told<'graded'>[];
+  /** What was seen of hidden tests elsewhere. */
+  readonly outside: readonly Told<'revealed-outside'>[];
   /** The first of each; ISO 8601 UTC. */
   readonly milestones: Readonly<Partial<Record<Milestone, string>>>;
   /** The newest. */
   readonly aiFeatures?: Told<'ai-features'>;
 }
 
-export const emptySummary: RecordSummary = { notes: [], grades: [], milestones: {} };
+export const emptySummary: RecordSummary = { notes: [], grades: [], outside: [], milestones: {} };
 
 /** The summary after one more line. */
 export function addToSummary(summary: RecordSummary, line: RecordLine): RecordSummary {
@@ -25,6 +27,8 @@ export function addToSummary(summary: RecordSummary, line: RecordLine): RecordSu
       return { ...summary, notes: [...summary.notes, line] };
     case 'graded':
       return { ...summary, grades: [...summary.grades, line] };
+    case 'revealed-outside':
+      return { ...summary, outside: [...summary.outside, line] };
     case 'milestone':
       return { ...summary, milestones: { [line.what]: line.utc, ...summary.milestones } };
     case 'ai-features':

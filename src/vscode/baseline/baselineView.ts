@@ -159,7 +159,11 @@ export class BaselineView implements vscode.TreeDataProvider<string>, Disposable
       if (watched.summary) watched.summary = addToSummary(watched.summary, line);
       else watched.early.push(line);
       // What it changes is shown with the next second, or by the session's own event.
-      if (['note', 'graded', 'ai-features'].includes(line.kind) && this.#watched === watched) this.update();
+      if (
+        ['note', 'graded', 'ai-features', 'revealed-outside'].includes(line.kind) &&
+        this.#watched === watched
+      )
+        this.update();
     });
     this.update();
     void this.#read(watched);

@@ -152,12 +152,25 @@ function gradesRow({ record, phase, summary }: BaselineState): Row {
   const { grades, protocol } = record;
   const isAllowed = protocol?.interimGrading ?? true;
   const none = isAllowed ? 'none yet' : 'only the submission is graded';
+  const children = [
+    ...grades.map((grade, at) => gradeRow(grade, at, summary)),
+    ...summary.outside.map(({ what, of, tier, at, n }) => ({
+      ...warning(`grades/outside/${n}`, 'Seen elsewhere'),
+      description: `${what.replaceAll('-', ' ')} · showed ${tierWord(tier)} · ${timeOf(at)}`,
+      tooltip: of,
+    })),
+  ];
   return {
-    ...{ id: 'grades', label: 'Grades', icon: 'beaker', isOpen: true },
+    ...group('grades', children),
+    ...{ label: 'Grades', icon: 'beaker' },
     description: grades.length === 0 ? none : String(grades.length),
     ...(phase === 'running' && isAllowed ? { context: 'grades;open' as const } : {}),
-    ...(grades.length === 0 ? {} : { children: grades.map((grade, at) => gradeRow(grade, at, summary)) }),
   };
+}
+
+/** Open from its first child on: with the id of the empty one, VS Code would keep it closed. */
+function group(id: string, children: readonly Row[]): Pick<Row, 'id' | 'children' | 'isOpen'> {
+  return children.length === 0 ? { id: `${id}, empty` } : { id, isOpen: true, children };
 }
 
 function gradeRow(grade: AttemptGrade, at: number, { grades }: RecordSummary): Row {
@@ -185,10 +198,10 @@ function notesRow({ phase, summary: { notes } }: BaselineState): Row {
     ...{ id: `notes/${n}`, label: oneLine(text), description: timeOf(utc), tooltip: text },
   }));
   return {
-    ...{ id: 'notes', label: 'Notes', icon: 'comment' },
+    ...group('notes', children),
+    ...{ label: 'Notes', icon: 'comment' },
     description: notes.length === 0 ? 'none yet' : String(notes.length),
     ...(phase === 'running' || phase === 'paused' ? { context: 'notes;open' as const } : {}),
-    ...(notes.length === 0 ? {} : { children }),
   };
 }
 

@@ -101,10 +101,6 @@ export function registerWorkspace(deps: WorkspaceDeps) {
       log.warn(`The spec could not be opened: ${errorMessage(error)}`);
     }
   };
-  const lookAgain = (session: WorkspaceSession): void => {
-    void vscode.commands.executeCommand('workbench.files.action.refreshFilesExplorer');
-    files.refreshEditors(session);
-  };
   let wasOpened = false;
   let lastRestart = 0;
   const tellRestart = (reason: string): void => {
@@ -126,7 +122,10 @@ export function registerWorkspace(deps: WorkspaceDeps) {
       if (session.id !== windowAttemptId()) return;
       void welcome(session);
       // Opened anew, its files may be others, and be changed or not: explorer and editors do not look by themselves.
-      if (wasOpened) lookAgain(session);
+      if (wasOpened) {
+        void vscode.commands.executeCommand('workbench.files.action.refreshFilesExplorer');
+        files.refreshEditors(session);
+      }
       wasOpened = true;
     }),
   );
@@ -159,7 +158,10 @@ export function registerWorkspace(deps: WorkspaceDeps) {
   const recording = store.add(registerRecord({ room, sessions, attempts, notifier, log }));
   const attempt = { room, sessions, attempts, tasks, problems, grading: deps };
   const onStarted = (session: WorkspaceSession): void => {
-    lookAgain(session);
+    // Not by the command that reads the explorer anew: it takes the side bar.
+    files
+      .tellOfTop(session)
+      .catch((error: unknown) => log.warn(`The workspace could not be listed: ${errorMessage(error)}`));
     void welcome(session);
   };
   const ending = { room, sessions, attempts, notifier };

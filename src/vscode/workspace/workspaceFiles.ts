@@ -4,7 +4,7 @@ import type { AttemptRecord } from '#core/attempt/types.ts';
 import { type Disposable, DisposableStore } from '#core/base/disposable.ts';
 import type { FsEntry, FsKind, FsStat } from '#core/container/fsChannelReplies.ts';
 import { aiSettings, isSettingsFile } from '#vscode/baseline/aiFeatures.ts';
-import { bytesToText, parseAttemptUri, workspaceScheme } from './attemptUri.ts';
+import { attemptUri, bytesToText, parseAttemptUri, workspaceScheme } from './attemptUri.ts';
 import { containerPath } from './containerPaths.ts';
 import { editorFolder, refuseToRead, refuseToWrite } from './editorFolder.ts';
 import { fileSystemError, isFsError } from './fileErrors.ts';
@@ -159,6 +159,17 @@ export class WorkspaceFiles implements vscode.FileSystemProvider, Disposable {
       .filter((uri) => parseAttemptUri(uri)?.attemptId === session.id);
     this.#fire(
       ...uris.map((uri): [vscode.FileChangeType, vscode.Uri] => [vscode.FileChangeType.Changed, uri]),
+    );
+  }
+
+  /** Tells of all that is at the top of a workspace: of one that was empty for VS Code until now. */
+  async tellOfTop(session: WorkspaceSession): Promise<void> {
+    const entries = await this.readDirectory(attemptUri(session.id));
+    this.#fire(
+      ...entries.map(([name]): [vscode.FileChangeType, vscode.Uri] => [
+        vscode.FileChangeType.Created,
+        vscode.Uri.joinPath(attemptUri(session.id), name),
+      ]),
     );
   }
 
