@@ -24,7 +24,17 @@ const formatKeys: ReadonlySet<string> = new Set([
     'trajectory_id',
   ],
   ...['attempt', 'task_digest', 'spec_sha256', 'image_id', 'submission_sha256', 'sha256', 'mode', 'state'],
-  ...['created_at', 'environment_ready_at', 'started_at', 'tier', 'exposure', 'ai_policy', 'aiPolicy'],
+  ...[
+    'created_at',
+    'environment_ready_at',
+    'spec_opened_at',
+    'what',
+    'started_at',
+    'tier',
+    'exposure',
+    'ai_policy',
+    'aiPolicy',
+  ],
   ...['other_device', 'otherDevice', 'network', 'outcome', 'official_verdict', 'official_reason'],
   ...['official_cause', 'damage', 'pseudonym', 'builder'],
 ]);
