@@ -6,6 +6,7 @@ import { pickAttempt } from '#vscode/attempts/pickAttempt.ts';
 import type { AttemptRoom } from '#vscode/attempts/ports.ts';
 import type { RevealGate } from '#vscode/attempts/revealGate.ts';
 import { withCancel } from '#vscode/cancellation.ts';
+import { chooseFolders } from '#vscode/chooseFolder.ts';
 import type { CommandHandler } from '#vscode/commands/commandIds.ts';
 import type { Notifier } from '#vscode/notify.ts';
 import { revealAction } from '#vscode/reveal.ts';
@@ -34,13 +35,7 @@ export function exportAttempt(deps: ExportDeps): CommandHandler {
         { what: 'attempt-grade', of: id, tier: 'full' },
       );
     const anonymised = await chooseAnonymised();
-    const [parent] =
-      (await vscode.window.showOpenDialog({
-        title: 'Export attempt',
-        openLabel: 'Export into this folder',
-        canSelectFiles: false,
-        canSelectFolders: true,
-      })) ?? [];
+    const [parent] = await chooseFolders({ title: 'Export attempt', openLabel: 'Export into this folder' });
     if (!parent) throw new CancelledError();
     const core = await import('#core/attempt/exportAttempt.ts');
     const { AttemptStore } = await import('#core/attempt/attemptStore.ts');

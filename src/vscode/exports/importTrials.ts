@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { CancelledError } from '#core/base/errors.ts';
 import { withCancel } from '#vscode/cancellation.ts';
+import { chooseFolders } from '#vscode/chooseFolder.ts';
 import type { CommandHandler } from '#vscode/commands/commandIds.ts';
 import type { TaskIndex } from '#vscode/corpora/taskIndex.ts';
 import type { Notifier } from '#vscode/notify.ts';
@@ -15,7 +16,9 @@ export interface ImportTrialsDeps {
 /** Lists the trials of a folder of Harbor's among the attempts at their tasks; the folder's, or the person's choice. */
 export function importTrials({ imports, index, notifier }: ImportTrialsDeps): CommandHandler {
   return async (argument) => {
-    const folder = argument instanceof vscode.Uri ? argument : await chooseFolder();
+    const choices = { title: 'Import trials of Harbor', openLabel: 'Import' };
+    const [folder] = argument instanceof vscode.Uri ? [argument] : await chooseFolders(choices);
+    if (!folder) throw new CancelledError();
     const found = await withCancel(`Reading the trials in ${folder.fsPath}`, (signal) =>
       imports.add(folder.fsPath, signal),
     );
@@ -28,16 +31,4 @@ export function importTrials({ imports, index, notifier }: ImportTrialsDeps): Co
     ];
     notifier.info(`${parts.filter(Boolean).join('; ')}.`);
   };
-}
-
-async function chooseFolder(): Promise<vscode.Uri> {
-  const [folder] =
-    (await vscode.window.showOpenDialog({
-      title: 'Import trials of Harbor',
-      openLabel: 'Import',
-      canSelectFiles: false,
-      canSelectFolders: true,
-    })) ?? [];
-  if (!folder) throw new CancelledError();
-  return folder;
 }
