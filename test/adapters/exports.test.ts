@@ -7,8 +7,9 @@ import { AttemptStore } from '#core/attempt/attemptStore.ts';
 import { CancelledError } from '#core/base/errors.ts';
 import { readTrialResult } from '#core/trial/readTrialResult.ts';
 import { exportCommands } from '#vscode/exports/exportCommands.ts';
-import { aTask, storeAttempt } from '../core/attempt/storedAttempt.ts';
+import { aProtocol, aTask, storeAttempt } from '../core/attempt/storedAttempt.ts';
 import { fake, Uri } from '../fakes/vscode.ts';
+import { makeAttempt } from './support/attempts.ts';
 import { graderOf, makeEntry } from './support/builders.ts';
 import { renderTree } from './support/render.ts';
 import { makeWorld } from './support/world.ts';
@@ -140,4 +141,25 @@ test('imported trials stand below their task until they are removed', async () =
   expect(await renderTree(tree)).not.toContain('Imported');
   await expect(commands['e2eSwe.removeImport']()).rejects.toThrow('No trials are imported.');
   expect((await readdir(job)).length).toBe(3);
+});
+
+test('while an attempt at the task is measured, an imported trial shows no tests, and an export asks first', async () => {
+  const { commands, tree, room } = await open();
+  const measured = { ...makeAttempt('measured', { state: 'running' }), protocol: aProtocol };
+  room.add(measured);
+  const job = path.join(dir, 'job', 'alpha__AAAAAAA');
+  await mkdir(path.join(job, 'verifier'), { recursive: true });
+  const result = { task_name: 'alpha', verifier_result: { rewards: { reward: 0 } } };
+  await writeFile(path.join(job, 'result.json'), JSON.stringify(result));
+  const tests = [{ name: 'hidden name', status: 'failed', message: 'hidden message' }];
+  await writeFile(path.join(job, 'verifier/ctrf.json'), JSON.stringify({ results: { tests } }));
+  fake.openDialog = [Uri.file(job)];
+  await commands['e2eSwe.importTrials']();
+  const shown = await renderTree(tree);
+  expect(shown).toContain('Not shown while the measured attempt measured at alpha is open.');
+  expect(shown).not.toContain('hidden');
+  const done = [{ dir: '/g', verdict: 'resolved', at: '', official: true } as const];
+  room.add(makeAttempt('done', { state: 'submitted', grades: done }));
+  await expect(commands['e2eSwe.exportAttempt']('done')).rejects.toBeInstanceOf(CancelledError);
+  expect(fake.messages.at(-1)).toContain('Show hidden tests of alpha while an attempt at it is measured?');
 });
