@@ -15,6 +15,8 @@ import { TaskIndex } from '#vscode/corpora/taskIndex.ts';
 import { gradeScheme, readGradeDocument } from '#vscode/documents/gradeLog.ts';
 import { registerReadonlyFiles } from '#vscode/documents/readonlyFiles.ts';
 import { EngineStatus } from '#vscode/engine/engineStatus.ts';
+import { exportCommands } from '#vscode/exports/exportCommands.ts';
+import { ImportIndex } from '#vscode/exports/importIndex.ts';
 import { GradeIndex } from '#vscode/grades/gradeIndex.ts';
 import { KeptIndex } from '#vscode/grades/keptIndex.ts';
 import { GradeQueue } from '#vscode/grading/gradeQueue.ts';
@@ -69,7 +71,8 @@ export function activate(context: vscode.ExtensionContext): TestApi | undefined 
   const queue = own(new GradeQueue());
   const attempts = own(createAttempts({ engine, storeDir, guardScript, log: channel }));
   const gate = new RevealGate(attempts.room);
-  const tree = own(new TasksTree({ index, grades, queue, attempts, kept, gate }));
+  const imports = own(new ImportIndex({ index, storeDir, log: channel }));
+  const tree = own(new TasksTree({ index, grades, queue, attempts, imports, kept, gate }));
   const view = own(createTasksView({ tree, index, engine, queue, kept, log: channel }));
   const tests: HiddenTests = own(new HiddenTests((...request) => rerun(...request)));
   own(index.onDidChange(() => tests.sync(index.tasks)));
@@ -95,6 +98,7 @@ export function activate(context: vscode.ExtensionContext): TestApi | undefined 
         ...workspace.commands,
         ...taskCommands(grading),
         ...storedGradeCommands(grading),
+        ...exportCommands({ ...grading, imports, storeDir }),
         ...engineCommands({ engine, notifier, showLog, listEngines }),
         'e2eSwe.openSettings': openSettings(context.extension.id),
         'e2eSwe.showLog': showLogCommand({ showLog }),

@@ -1,6 +1,8 @@
+import { taskOf } from '#core/attempt/context.ts';
 import { anonymisedMeans, exportAttempt } from '#core/attempt/exportAttempt.ts';
 import { type AttemptCommandContext, oneId } from './attemptContext.ts';
 import { parseCommand, UsageError } from './context.ts';
+import { tellAttempts } from './grade.ts';
 
 /** `e2e-swe attempt export ID --out DIR [--anonymised] [--notes] [--json]` */
 export async function exportCommand(args: string[], context: AttemptCommandContext): Promise<number> {
@@ -13,6 +15,10 @@ export async function exportCommand(args: string[], context: AttemptCommandConte
   const id = oneId(positionals);
   if (values.out === undefined) throw new UsageError('Say where, with --out: a new folder.');
   const anonymised = values.anonymised ?? false;
+  const record = await context.store.read(id);
+  // It holds the verifier's own files: others who are at the task may not have seen as much.
+  if (record.grades.some(({ official }) => official))
+    await tellAttempts(await taskOf(record), { what: 'attempt-grade', of: id, tier: 'full' }, context);
   const exported = await exportAttempt(
     context.store,
     id,

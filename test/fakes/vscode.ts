@@ -154,6 +154,7 @@ function initialState() {
     /** What the quick picks offered. */
     offered: [] as string[][],
     openDialog: undefined as readonly Uri[] | undefined,
+    saveDialog: undefined as Uri | undefined,
     executed: [] as unknown[][],
     commands: new Map<string, (...args: unknown[]) => unknown>(),
     progress: [] as string[],
@@ -284,6 +285,7 @@ export const window = {
     return typeof pick === 'string' ? items.find((item) => item.label.includes(pick)) : pick?.(items);
   },
   showOpenDialog: async () => fake.openDialog,
+  showSaveDialog: async () => fake.saveDialog,
   showTextDocument: async (uri: Uri) => {
     fake.opened.push(String(uri));
   },

@@ -84,6 +84,23 @@ suite('Tasks view', () => {
     assert.deepEqual(vscode.workspace.getConfiguration('e2eSwe').get('corpora'), []);
   });
 
+  test('e2eSwe.importTrials lists a trial below its task until e2eSwe.removeImport', async () => {
+    const job = scratchFolder(api, 'job');
+    await mkdir(path.join(job, 'tidequery__AAAAAAA'), { recursive: true });
+    const result = { task_name: 'tidequery', verifier_result: null, agent_info: { name: 'robot' } };
+    await writeFile(path.join(job, 'tidequery__AAAAAAA/result.json'), JSON.stringify(result));
+    await vscode.commands.executeCommand('e2eSwe.importTrials', vscode.Uri.file(job));
+    assert.match(lastNotification(api), /^info: 1 trial is imported\.$/);
+    const rows = async () =>
+      (await api.tree.getChildren(bundledTask(api))).filter(({ kind }) => kind === 'imported');
+    const [imported] = await rows();
+    assert.ok(imported, 'the trial is not listed');
+    assert.equal(api.tree.getTreeItem(imported).description, 'not graded');
+    await vscode.commands.executeCommand('e2eSwe.removeImport', imported);
+    assert.deepEqual(await rows(), []);
+    await rm(job, { recursive: true });
+  });
+
   test('e2eSwe.openSpec shows the spec rendered, without canary lines', async () => {
     const { task } = bundledTask(api).entry;
     assert.ok(task);

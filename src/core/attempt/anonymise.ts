@@ -1,10 +1,12 @@
-import { readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { lstat, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { homedir, hostname, userInfo } from 'node:os';
 import path from 'node:path';
 
 /** Names of accounts and machines that tell nothing of anybody. */
 const common =
   /^(?:root|admin|user|users|home|node|ubuntu|debian|runner|docker|vscode|coder|dev|test|localhost|app)$/i;
+/** Of a file that is looked through. */
+const maxBytes = 128 * 1024 ** 2;
 /** Shorter ones are replaced only where they stand alone. */
 const shortChars = 6;
 
@@ -24,7 +26,17 @@ const formatKeys: ReadonlySet<string> = new Set([
     'trajectory_id',
   ],
   ...['attempt', 'task_digest', 'spec_sha256', 'image_id', 'submission_sha256', 'sha256', 'mode', 'state'],
-  ...['created_at', 'environment_ready_at', 'started_at', 'tier', 'exposure', 'ai_policy', 'aiPolicy'],
+  ...[
+    'created_at',
+    'environment_ready_at',
+    'spec_opened_at',
+    'what',
+    'started_at',
+    'tier',
+    'exposure',
+    'ai_policy',
+    'aiPolicy',
+  ],
   ...['other_device', 'otherDevice', 'network', 'outcome', 'official_verdict', 'official_reason'],
   ...['official_cause', 'damage', 'pseudonym', 'builder'],
 ]);
@@ -87,12 +99,16 @@ export class Anonymiser {
     return mapStrings(value, (text, key) => (formatKeys.has(key) ? text : this.text(text)));
   }
 
-  /** The files of a folder, whatever they are, and their names. */
-  async folder(dir: string): Promise<void> {
+  /** The files of a folder, whatever they are, and their names; those that are too large to look through are removed. */
+  async folder(dir: string, onRemoved: (file: string) => void): Promise<void> {
     for (const entry of await readdir(dir, { withFileTypes: true })) {
       const file = path.join(dir, entry.name);
-      if (entry.isDirectory()) await this.folder(file);
-      else if (entry.isFile()) {
+      if (entry.isDirectory()) await this.folder(file, onRemoved);
+      else if ((await lstat(file)).size > maxBytes) {
+        await rm(file);
+        onRemoved(file);
+        continue;
+      } else if (entry.isFile()) {
         const before = (await readFile(file)).toString('latin1');
         const after = this.#byteRules.reduce(
           (now, { pattern, instead }) => now.replace(pattern, () => instead),

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
-import { throwIfCancelled, UserError } from '#core/base/errors.ts';
+import { errorMessage, throwIfCancelled, UserError } from '#core/base/errors.ts';
 import { writeFileAtomic } from '#core/base/files.ts';
 import { readGrade } from '#core/grading/store.ts';
 import type { GradeResult } from '#core/grading/types.ts';
@@ -100,7 +100,6 @@ async function writeTrial(
   const freeText = options.freeText ?? !anonymised;
   const anonymiser = new Anonymiser(anonymised ? identityOf(store, record, options) : new Map());
   const clean = <T>(value: T): T => wellFormed(anonymiser.value(value));
-  const official = await officialGrade(record);
   onProgress?.('Reading the record');
   const trajectory = clean(await trajectoryOf(store, record, task, { anonymised, freeText }));
   const [problem] = trajectoryProblems(trajectory);
@@ -109,6 +108,7 @@ async function writeTrial(
   onProgress?.('Unpacking the submission');
   const links: string[] = [];
   const { entries, marks } = await filesOf(store, record, task, signal);
+  const official = await officialGrade(record, marks);
   const rewards = rewardsOf(official, marks);
   const exception = exceptionOf(record, official, freeText);
   const trial = await exportTrial({
@@ -134,7 +134,13 @@ async function writeTrial(
     startedAt: record.createdAt,
     finishedAt: official?.finishedAt ?? record.history.at(-1)?.at ?? record.createdAt,
   });
-  if (anonymised) await anonymiser.folder(path.join(dir, 'verifier'));
+  if (anonymised)
+    await anonymiser.folder(path.join(dir, 'verifier'), (file) =>
+      marks.push({
+        rule: 'too-large',
+        message: `${path.relative(dir, file)} is too large to be looked through: it is left out.`,
+      }),
+    );
   throwIfCancelled(signal);
   if (links.length > 0)
     marks.push({
@@ -211,7 +217,15 @@ async function trajectoryOf(
   });
 }
 
-async function officialGrade({ grades }: AttemptRecord): Promise<GradeResult | undefined> {
+async function officialGrade({ grades }: AttemptRecord, marks: Mark[]): Promise<GradeResult | undefined> {
   const official = grades.findLast((grade) => grade.official);
-  return official && (await readGrade(official.dir));
+  try {
+    return official && (await readGrade(official.dir));
+  } catch (error) {
+    marks.push({
+      rule: 'grade-unreadable',
+      message: `The official grade is left out: ${errorMessage(error)}`,
+    });
+    return undefined;
+  }
 }

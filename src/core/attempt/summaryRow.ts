@@ -24,9 +24,10 @@ interface Told {
   clock: ClockState;
   editor: (RecordLine & { kind: 'editor' }) | undefined;
   startedAt: string | null;
+  specOpenedAt: string | null;
+  aiFeatures: (RecordLine & { kind: 'ai-features' }) | undefined;
   readonly scores: object[];
-  /** What showed hidden tests beside its own grades. */
-  readonly outside: object[];
+  readonly shownElsewhere: object[];
   readonly counts: Record<'edits' | 'agent_edits' | 'saves' | 'commands' | 'notes' | 'terminals', number>;
 }
 
@@ -47,8 +48,10 @@ function emptyTold(): Told {
     clock: newClock,
     editor: undefined,
     startedAt: null,
+    specOpenedAt: null,
+    aiFeatures: undefined,
     scores: [],
-    outside: [],
+    shownElsewhere: [],
     counts: { edits: 0, agent_edits: 0, saves: 0, commands: 0, notes: 0, terminals: 0 },
   };
 }
@@ -60,6 +63,10 @@ async function readTold(store: AttemptStore, record: AttemptRecord): Promise<Tol
     told.clock = applyLine(told.clock, line);
     if (line.kind === 'thawed') told.startedAt ??= line.utc;
     else if (line.kind === 'editor') told.editor = line;
+    else if (line.kind === 'ai-features') told.aiFeatures = line;
+    else if (line.kind === 'milestone' && line.what === 'spec-opened') told.specOpenedAt ??= line.utc;
+    else if (line.kind === 'revealed-outside')
+      told.shownElsewhere.push({ at: line.at, what: line.what, tier: line.tier });
     else if (line.kind === 'edit' && line.actor !== 'external')
       counts[line.actor === 'agent' ? 'agent_edits' : 'edits']++;
     else if (line.kind === 'saved') counts.saves++;
@@ -75,8 +82,6 @@ async function readTold(store: AttemptStore, record: AttemptRecord): Promise<Tol
         verdict: line.verdict,
         revealed: line.revealed,
       });
-    else if (line.kind === 'revealed-outside')
-      told.outside.push({ at: line.at, what: line.what, tier: line.tier });
     else if (line.kind === 'grade-failed')
       scores.push({ at: line.utc, official: line.official, verdict: 'not made' });
   }
@@ -98,7 +103,7 @@ async function specHash({ task }: AttemptRecord): Promise<string | null> {
 
 function rowOf(
   record: AttemptRecord,
-  { clock, editor, startedAt, scores, outside, counts }: Told,
+  { clock, editor, startedAt, specOpenedAt, aiFeatures, scores, shownElsewhere, counts }: Told,
   grade: GradeResult | string | undefined,
   specSha256: string | null,
   freeText: boolean,
@@ -133,6 +138,7 @@ function rowOf(
     recording: own(protocol?.recording),
     ai_policy: protocol?.aiPolicy ?? null,
     ai_tools: own(protocol?.aiTools),
+    ai_features_on: aiFeatures ? [...aiFeatures.on, ...aiFeatures.extensions] : null,
     other_device: protocol?.otherDevice ?? null,
     tier: protocol?.tier ?? 'full',
     interim_grading: protocol?.interimGrading ?? true,
@@ -143,6 +149,7 @@ function rowOf(
     budget_sec: record.budgetSec,
     created_at: record.createdAt,
     environment_ready_at: record.history.find((step) => step.state === 'ready')?.at ?? null,
+    spec_opened_at: specOpenedAt,
     started_at: startedAt,
     ended_at: end?.at ?? null,
     wall_sec: seconds(clock.wallMs),
@@ -156,7 +163,7 @@ function rowOf(
     ...counts,
     interim_grades: record.grades.filter(({ official }) => !official).length,
     score_events: isHidden ? [] : scores,
-    outside_reveals: outside,
+    shown_elsewhere: shownElsewhere,
     outcome: state,
     outcome_reason: said === undefined || freeText ? (said ?? null) : plainReason(said),
     submission_sha256: record.submission?.sha256 ?? null,

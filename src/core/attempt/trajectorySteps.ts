@@ -88,9 +88,13 @@ export class TrajectorySteps {
       case 'note':
         if (this.#freeText) this.#push('agent', line.text, { event: 'note' });
         break;
+      case 'milestone':
+        if (line.what === 'spec-opened') this.#push('system', 'The spec was opened.', { event: line.what });
+        break;
       case 'revealed-outside':
         this.#push('system', `Hidden tests were shown elsewhere: ${line.what}, ${line.tier}.`, {
-          ...{ event: line.kind, what: line.what, tier: line.tier, shown_at: line.at },
+          event: line.kind,
+          since: line.at,
         });
         break;
       case 'grade':

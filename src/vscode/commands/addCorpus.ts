@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { CancelledError } from '#core/base/errors.ts';
+import { chooseFolders } from '#vscode/chooseFolder.ts';
 import type { TaskIndex } from '#vscode/corpora/taskIndex.ts';
 import type { Notifier } from '#vscode/notify.ts';
 import { corporaSetting } from '#vscode/settings/corpora.ts';
@@ -28,13 +28,6 @@ export function addCorpus(deps: AddCorpusDeps): CommandHandler {
 }
 
 async function askForFolders(): Promise<string[]> {
-  const uris = await vscode.window.showOpenDialog({
-    canSelectFiles: false,
-    canSelectFolders: true,
-    canSelectMany: true,
-    openLabel: 'Add',
-    title: 'Choose a folder of tasks',
-  });
-  if (!uris) throw new CancelledError();
+  const uris = await chooseFolders({ title: 'Choose a folder of tasks', openLabel: 'Add', many: true });
   return uris.map((uri) => uri.fsPath);
 }

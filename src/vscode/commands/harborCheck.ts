@@ -1,7 +1,7 @@
-import * as vscode from 'vscode';
-import { CancelledError, UserError } from '#core/base/errors.ts';
+import type * as vscode from 'vscode';
+import { UserError } from '#core/base/errors.ts';
 import type { ContainerEngine } from '#core/container/engine.ts';
-import { abortOn } from '#vscode/cancellation.ts';
+import { withCancel } from '#vscode/cancellation.ts';
 import type { EngineStatus } from '#vscode/engine/engineStatus.ts';
 import { elapsedProgress } from '#vscode/grading/elapsedProgress.ts';
 import type { Notifier } from '#vscode/notify.ts';
@@ -31,14 +31,8 @@ export function harborCheck(deps: HarborCheckDeps): CommandHandler {
     const { checkWithHarbor } = await import('#core/corpus/harborCheck.ts');
     const { renderHarborCheck } = await import('#core/corpus/renderHarborCheck.ts');
     const ours = await passStored(deps, { task, summary }, 'harbor-check');
-    const options = {
-      location: vscode.ProgressLocation.Notification,
-      title: `Comparing ${task.name} with Harbor`,
-      cancellable: true,
-    };
-    const check = await vscode.window.withProgress(options, async (progress, token) => {
-      const controller = new AbortController();
-      const cancelling = abortOn(token, controller);
+    const title = `Comparing ${task.name} with Harbor`;
+    const check = await withCancel(title, async (signal, progress) => {
       const elapsed = elapsedProgress(progress);
       elapsed.step('Harbor grades the same submission');
       try {
@@ -48,14 +42,11 @@ export function harborCheck(deps: HarborCheckDeps): CommandHandler {
           publicNetwork: true,
           env: process.env,
           connect: () => deps.engine.connect(),
-          signal: controller.signal,
+          signal,
           onOutput: (text) => deps.log.debug(text.trimEnd()),
         });
-      } catch (error) {
-        throw controller.signal.aborted ? new CancelledError() : error;
       } finally {
         elapsed.dispose();
-        cancelling.dispose();
       }
     });
     deps.log.info(

@@ -1,5 +1,5 @@
-import * as vscode from 'vscode';
 import type { Notifier } from '#vscode/notify.ts';
+import { isLocalWindow, reveal, revealAction } from '#vscode/reveal.ts';
 import type { CommandHandler } from './commandIds.ts';
 import { passStored, type StoredGradeDeps } from './passStored.ts';
 import { pickGrade } from './pickGrade.ts';
@@ -9,14 +9,7 @@ export function openGradeFolder(deps: StoredGradeDeps & { readonly notifier: Not
   return async (argument) => {
     const { task, summary } = await pickGrade(deps, argument, 'Reveal grade folder');
     await passStored(deps, { task, summary }, 'grade-folder');
-    const local = vscode.env.remoteName === undefined && vscode.env.uiKind === vscode.UIKind.Desktop;
-    if (local) {
-      await vscode.commands.executeCommand('revealFileInOS', vscode.Uri.file(summary.dir));
-      return;
-    }
-    deps.notifier.info(`The grade is kept in ${summary.dir}.`, {
-      title: 'Copy path',
-      run: () => vscode.env.clipboard.writeText(summary.dir),
-    });
+    if (isLocalWindow()) await reveal(summary.dir);
+    else deps.notifier.info(`The grade is kept in ${summary.dir}.`, revealAction(summary.dir));
   };
 }

@@ -1,15 +1,34 @@
 import type { GradeResult } from '#core/grading/types.ts';
+import { countTests } from '#core/report/countTests.ts';
 import type { TestResult } from '#core/report/types.ts';
 import { hasMissingTests, testCount } from '#vscode/grading/words.ts';
 import { oneLine } from '#vscode/text.ts';
-import type { GradeNode, NoteNode, SuiteNode, TestNode } from './nodes.ts';
+import type { GradeNode, ImportedNode, NoteNode, SuiteNode, TestNode } from './nodes.ts';
 
 /** What a grade shows when it is opened: why it ended so, then its suites, those with failures first. */
-export function gradeRows(parent: GradeNode, result: GradeResult): (NoteNode | SuiteNode)[] {
+export function gradeRows(parent: Parent, result: Shown): (NoteNode | SuiteNode)[] {
   return [...noteRows(parent, result), ...suiteRows(parent, result.tests)];
 }
 
-function noteRows(parent: GradeNode, result: GradeResult): NoteNode[] {
+/** What an imported trial shows: the same, by what its folder tells. */
+export function importedRows(parent: ImportedNode): (NoteNode | SuiteNode)[] {
+  const { trial, damage } = parent.attempt;
+  if (!trial) {
+    const text = damage ?? 'It has no result.';
+    return [{ kind: 'note', id: `${parent.id}#damage`, parent, severity: 'error', text }];
+  }
+  const { verdict, marks, exception, reason, report } = trial;
+  const ended = exception && [exception.type, exception.message].filter(Boolean).join(': ');
+  return gradeRows(parent, {
+    ...{ verdict, marks, tests: report.tests, counts: countTests(report, undefined) },
+    explanation: { text: oneLine(ended ?? reason ?? verdict), nextStep: '' },
+  });
+}
+
+type Parent = GradeNode | ImportedNode;
+type Shown = Pick<GradeResult, 'verdict' | 'counts' | 'tests' | 'marks' | 'explanation'>;
+
+function noteRows(parent: Parent, result: Shown): NoteNode[] {
   const notes: NoteNode[] = [];
   const note = (key: string, severity: NoteNode['severity'], text: string, detail?: string): void => {
     notes.push({
@@ -37,7 +56,7 @@ function noteRows(parent: GradeNode, result: GradeResult): NoteNode[] {
   return notes;
 }
 
-function suiteRows(parent: GradeNode, tests: readonly TestResult[]): SuiteNode[] {
+function suiteRows(parent: Parent, tests: readonly TestResult[]): SuiteNode[] {
   const bySuite = new Map<string, { readonly label: string; readonly tests: TestResult[] }>();
   for (const test of tests) {
     const key = JSON.stringify(test.suite);

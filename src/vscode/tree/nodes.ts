@@ -1,3 +1,4 @@
+import type { ImportedAttempt } from '#core/attempt/importedAttempts.ts';
 import type { AttemptRecord } from '#core/attempt/types.ts';
 import type { GradeSummary } from '#core/grading/store.ts';
 import type { TestResult } from '#core/report/types.ts';
@@ -13,6 +14,7 @@ export type TreeNode =
   | ProblemNode
   | JobNode
   | AttemptNode
+  | ImportedNode
   | GradeNode
   | SuiteNode
   | TestNode
@@ -67,6 +69,14 @@ export interface AttemptNode {
   readonly record: AttemptRecord;
 }
 
+/** A trial of a Harbor job, as a try at the task that is only read. */
+export interface ImportedNode {
+  readonly kind: 'imported';
+  readonly id: string;
+  readonly parent: TaskNode;
+  readonly attempt: ImportedAttempt;
+}
+
 /** A stored grade. */
 export interface GradeNode {
   readonly kind: 'grade';
@@ -80,7 +90,7 @@ export interface GradeNode {
 export interface SuiteNode {
   readonly kind: 'suite';
   readonly id: string;
-  readonly parent: GradeNode;
+  readonly parent: GradeNode | ImportedNode;
   readonly label: string;
   readonly tests: readonly TestResult[];
 }
@@ -96,7 +106,7 @@ export interface TestNode {
 export interface NoteNode {
   readonly kind: 'note';
   readonly id: string;
-  readonly parent: CorpusNode | GradeNode;
+  readonly parent: CorpusNode | GradeNode | ImportedNode;
   readonly severity: 'error' | 'warning' | 'info';
   readonly text: string;
   readonly detail?: string;
@@ -109,6 +119,7 @@ const nodeKinds: ReadonlySet<string> = new Set<TreeNode['kind']>([
   'problem',
   'job',
   'attempt',
+  'imported',
   'grade',
   'suite',
   'test',

@@ -2,6 +2,7 @@ import path from 'node:path';
 import * as vscode from 'vscode';
 import type { AttemptState } from '#core/attempt/types.ts';
 import type { GradeSummary } from '#core/grading/store.ts';
+import { countTests } from '#core/report/countTests.ts';
 import { testLabel } from '#core/report/testLabel.ts';
 import { attemptSummary, stateIcons } from '#vscode/attempts/words.ts';
 import type { GradeJob } from '#vscode/grading/gradeQueue.ts';
@@ -12,6 +13,7 @@ import {
   type CorpusNode,
   entryOf,
   type GradeNode,
+  type ImportedNode,
   type JobNode,
   type NoteNode,
   type ProblemNode,
@@ -54,6 +56,8 @@ function renderKind(node: TreeNode, facts: TaskFactsSource): vscode.TreeItem {
       return renderJob(node);
     case 'attempt':
       return renderAttempt(node);
+    case 'imported':
+      return renderImported(node);
     case 'grade':
       return renderGrade(node, facts);
     case 'suite':
@@ -165,6 +169,23 @@ function renderAttempt(node: AttemptNode): vscode.TreeItem {
   return item;
 }
 
+function renderImported({ attempt }: ImportedNode): vscode.TreeItem {
+  const { trial, damage, dir } = attempt;
+  const item = new vscode.TreeItem(`Imported: ${oneLine(trial?.agent?.name ?? '', 'trial')}`, Collapsed);
+  const counts = trial && countTests(trial.report, undefined);
+  const outcome = trial
+    ? counts && counts.reported > 0
+      ? `${trial.verdict}, ${counts.passed} of ${counts.reported} passed`
+      : trial.verdict
+    : 'cannot be read';
+  item.description = [outcome, trial?.startedAt && localTime(trial.startedAt)].filter(Boolean).join(' · ');
+  item.iconPath = trial ? stateIcon(trial.verdict) : new vscode.ThemeIcon('error');
+  item.tooltip = [damage ?? trial?.reason, 'Read where it is, never written', dir].filter(Boolean).join('\n');
+  item.contextValue = 'imported';
+  item.accessibilityInformation = { label: `${item.label}, ${item.description}` };
+  return item;
+}
+
 function renderGrade(node: GradeNode, facts: TaskFactsSource): vscode.TreeItem {
   const { summary } = node;
   const isKept = facts.isKept(node);
@@ -254,6 +275,7 @@ export const contextValues: readonly string[] = [
   ...(['preparing', 'ready'] as const).map(attemptContext),
   gradeContext(false),
   gradeContext(true),
+  'imported',
   'suite',
   'test',
   'note',

@@ -5,14 +5,16 @@ import type { Task, TaskEntry, TaskProblem } from '#core/task/types.ts';
 import type { AttemptIndex } from '#vscode/attempts/attemptIndex.ts';
 import type { RevealGate } from '#vscode/attempts/revealGate.ts';
 import type { Corpus, TaskIndex } from '#vscode/corpora/taskIndex.ts';
+import type { ImportIndex } from '#vscode/exports/importIndex.ts';
 import type { GradeIndex } from '#vscode/grades/gradeIndex.ts';
 import type { KeptIndex } from '#vscode/grades/keptIndex.ts';
 import type { GradeQueue } from '#vscode/grading/gradeQueue.ts';
-import { gradeRows, testRows } from './gradeRows.ts';
+import { gradeRows, importedRows, testRows } from './gradeRows.ts';
 import {
   type CorpusNode,
   entryOf,
   type GradeNode,
+  type ImportedNode,
   type NoteNode,
   type ProblemNode,
   type TaskNode,
@@ -26,6 +28,7 @@ export interface TasksTreeDeps {
   readonly grades: GradeIndex;
   readonly queue: GradeQueue;
   readonly attempts: AttemptIndex;
+  readonly imports: Pick<ImportIndex, 'of' | 'onDidChange'>;
   readonly kept: Pick<KeptIndex, 'has' | 'onDidChange'>;
   readonly gate: Pick<RevealGate, 'closedBecause'>;
 }
@@ -51,6 +54,7 @@ export class TasksTree implements vscode.TreeDataProvider<TreeNode>, Disposable 
     this.#store.add(deps.grades.onDidChange(taskChanged));
     this.#store.add(deps.queue.onDidChange(taskChanged));
     this.#store.add(deps.attempts.onDidChange(() => this.#changed.fire(undefined)));
+    this.#store.add(deps.imports.onDidChange(() => this.#changed.fire(undefined)));
     this.#store.add(deps.kept.onDidChange(() => this.#changed.fire(undefined)));
     this.#rebuild();
   }
@@ -92,6 +96,8 @@ export class TasksTree implements vscode.TreeDataProvider<TreeNode>, Disposable 
         return this.#problemRows(node, node.problems);
       case 'grade':
         return this.#gradeRows(node);
+      case 'imported':
+        return this.#importedRows(node);
       case 'suite':
         return testRows(node);
       default:
@@ -130,6 +136,9 @@ export class TasksTree implements vscode.TreeDataProvider<TreeNode>, Disposable 
     for (const record of await this.#deps.attempts.of(task)) {
       rows.push({ kind: 'attempt', id: `attempt:${record.id}`, parent: node, task, record });
     }
+    for (const attempt of await this.#deps.imports.of(task)) {
+      rows.push({ kind: 'imported', id: `${node.id}#${attempt.id}`, parent: node, attempt });
+    }
     for (const summary of await this.#deps.grades.list(task)) {
       rows.push({ kind: 'grade', id: `grade:${summary.dir}`, parent: node, task, summary });
     }
@@ -151,6 +160,14 @@ export class TasksTree implements vscode.TreeDataProvider<TreeNode>, Disposable 
       problem,
       ...(closed !== undefined && isHidden(problem) ? { closed } : {}),
     }));
+  }
+
+  /** Its tests are the task's hidden ones. */
+  async #importedRows(node: ImportedNode): Promise<TreeNode[]> {
+    const { task } = node.parent.entry;
+    const closed = task && (await this.#deps.gate.closedBecause(task, node.attempt.dir));
+    if (closed === undefined) return importedRows(node);
+    return [{ kind: 'note', id: `${node.id}#closed`, parent: node, severity: 'info', text: closed }];
   }
 
   async #gradeRows(node: GradeNode): Promise<TreeNode[]> {

@@ -6,6 +6,7 @@ import { AttemptIndex } from '#vscode/attempts/attemptIndex.ts';
 import { RevealGate } from '#vscode/attempts/revealGate.ts';
 import { createErrorReporter } from '#vscode/commands/reportError.ts';
 import { TaskIndex } from '#vscode/corpora/taskIndex.ts';
+import { ImportIndex } from '#vscode/exports/importIndex.ts';
 import { GradeIndex } from '#vscode/grades/gradeIndex.ts';
 import { KeptIndex } from '#vscode/grades/keptIndex.ts';
 import { GradeQueue } from '#vscode/grading/gradeQueue.ts';
@@ -34,7 +35,7 @@ const log: Log = {
 };
 
 /** Everything between core and VS Code, joined as `extension.ts` does, over one corpus and a scripted grader. */
-export async function makeWorld(entries: readonly TaskEntry[], grader: Grader) {
+export async function makeWorld(entries: readonly TaskEntry[], grader: Grader, storeDir = '/none') {
   fake.reset();
   const store = new FakeStore();
   const index = new TaskIndex({
@@ -85,7 +86,8 @@ export async function makeWorld(entries: readonly TaskEntry[], grader: Grader) {
   const rerun = gradeAgain(deps);
   const attempts = new AttemptIndex(room, log);
   const kept = new KeptIndex(containers, log);
-  const tree = new TasksTree({ index, grades, queue, attempts, kept, gate });
+  const imports = new ImportIndex({ index, storeDir: () => storeDir, log });
+  const tree = new TasksTree({ index, grades, queue, attempts, imports, kept, gate });
   index.onDidChange(() => tests.sync(index.tasks));
   await index.refresh();
   return {
@@ -94,6 +96,8 @@ export async function makeWorld(entries: readonly TaskEntry[], grader: Grader) {
     store,
     room,
     attempts,
+    imports,
+    storeDir: () => storeDir,
     kept,
     containers,
     tree,

@@ -1,15 +1,15 @@
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, readFile, stat } from 'node:fs/promises';
-import { homedir, hostname } from 'node:os';
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { AttemptSnapshots } from '#core/attempt/attemptSnapshots.ts';
 import { exportAttempt } from '#core/attempt/exportAttempt.ts';
-import type { AttemptProtocol } from '#core/attempt/protocol.ts';
 import type { RecordEvent } from '#core/attempt/recordEvents.ts';
 import type { Trajectory } from '#core/trial/atif.ts';
 import { readTrialResult } from '#core/trial/readTrialResult.ts';
-import { aTask, type Happening, storeAttempt } from './storedAttempt.ts';
-import { randoms, useStore } from './support.ts';
+import { entriesOf, planted, takeTar } from '../snapshot/trees.ts';
+import { aProtocol, aTask, type Happening, storeAttempt } from './storedAttempt.ts';
+import { useStore } from './support.ts';
 
 const used = useStore();
 const { signal } = new AbortController();
@@ -213,9 +213,50 @@ describe('an exported attempt', () => {
     expect(await read(odd)).toMatchObject({ rewards: null, rules: ['reward-not-a-number'] });
   });
 
+  test('without a submission has the files of its newest whole snapshot, less what the task leaves out', async () => {
+    const artifacts = '[{ source = "/app", exclude = ["*.log"] }]';
+    const task = await aTask(used.dir);
+    const toml = path.join(task, 'task.toml');
+    await writeFile(
+      toml,
+      (await readFile(toml, 'utf8')).replace('artifacts = ["/app"]', `artifacts = ${artifacts}`),
+    );
+    const { id } = await storeAttempt(used.store, task, { record: { state: 'gave-up' } });
+    const snapshots = new AttemptSnapshots(used.store).of(id);
+    const tree = (text: string) => [
+      planted('app', 'directory'),
+      planted('app/a.log', 'file', { content: Buffer.from('x') }),
+      planted('app/kept', 'file', { content: Buffer.from(text) }),
+    ];
+    await takeTar(snapshots, entriesOf(tree('old')));
+    const newest = await takeTar(snapshots, entriesOf(tree('new')));
+    const dir = path.join(used.dir, 'trial');
+    const { marks } = await exportAttempt(used.store, id, { dir, anonymised: false }, signal);
+    expect(marks[0]).toMatchObject({
+      rule: 'files-of-snapshot',
+      message: expect.stringContaining(newest.id) as string,
+    });
+    expect(await readdir(path.join(dir, 'artifacts/app'))).toEqual(['kept']);
+    expect(await readFile(path.join(dir, 'artifacts/app/kept'), 'utf8')).toBe('new');
+  });
+
+  test('whose official grade cannot be read says so, and has all else', async () => {
+    const made = await storeAttempt(used.store, await aTask(used.dir), {
+      record: over,
+      files: { x: 'x' },
+      grade: {},
+    });
+    await writeFile(path.join(made.grades[0]?.dir ?? '', 'grade.json'), '{');
+    const dir = path.join(used.dir, 'trial');
+    const { marks } = await exportAttempt(used.store, made.id, { dir, anonymised: false }, signal);
+    expect(marks.map(({ rule }) => rule)).toEqual(['grade-unreadable']);
+    expect(await readdir(path.join(dir, 'artifacts/app'))).toEqual(['x']);
+    expect(await readTrialResult(dir)).toMatchObject({ verdict: 'not graded', rewards: null });
+  });
+
   test('is refused while it is measured and open, and leaves nothing where it fails', async () => {
     const task = await aTask(used.dir);
-    const open = await storeAttempt(used.store, task, { record: { state: 'running', protocol } });
+    const open = await storeAttempt(used.store, task, { record: { state: 'running', protocol: aProtocol } });
     const dir = path.join(used.dir, 'trial');
     const run = (id: string, to = signal) => exportAttempt(used.store, id, { dir, anonymised: false }, to);
     await expect(run(open.id)).rejects.toThrow('is measured and not over: an export would reveal its grades');
@@ -230,155 +271,3 @@ describe('an exported attempt', () => {
     expect(await readdir(dir)).toEqual(['mine']);
   });
 });
-
-const protocol: AttemptProtocol = {
-  pseudonym: 'Zoë Builder-77',
-  exposure: 'none',
-  exposureNote: 'EXPOSURE-NOTE-77',
-  experienceYears: 5,
-  expertise: ['python'],
-  aiPolicy: 'none',
-  otherDevice: 'nothing',
-  tier: 'counts',
-  interimGrading: true,
-  compensation: 'COMPENSATION-77',
-  consent: 'CONSENT-77',
-  recording: '/home/zoe77/screen.mkv',
-};
-
-describe('an anonymised export', () => {
-  test.each([1, 2, 3, 4, 5, 6])(
-    'holds nothing that was planted, whatever holds it (seed %i)',
-    async (seed) => {
-      const random = randoms(seed);
-      const some = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T;
-      const planted = ['zoe77', 'host-77.example', '/home/zoe77', 'Zoë Builder-77', used.dir];
-      const free = ['FREE-TEXT-77', 'EXPOSURE-NOTE-77', 'COMPENSATION-77', 'CONSENT-77'];
-      const word = (): string => {
-        const value = some(planted);
-        return some([value, value.toUpperCase(), `x ${value}/y`, `"${value}"`, `\u001b[1m${value}\u001b[0m`]);
-      };
-      const happening = (): Happening =>
-        some<() => Happening>([
-          () => ({ kind: 'note', text: `FREE-TEXT-77 ${word()}` }),
-          () => ({
-            kind: 'command',
-            id: `c${random()}`,
-            in: 't1',
-            actor: 'human',
-            command: `echo ${word()}`,
-          }),
-          () => edit(0, 0, `${word()}\n`),
-          () => ({
-            kind: 'file',
-            what: 'created',
-            path: `/app/${word()}`,
-            actor: some(['human', 'external']),
-          }),
-          () => ({ kind: 'frozen', reason: `FREE-TEXT-77 ${word()}` }),
-          () => ({ kind: 'thawed' }),
-          () => ({ kind: 'state', state: 'disqualified', reason: `FREE-TEXT-77 ${word()}` }),
-          () => ({ kind: 'grade-failed', official: false, reason: `FREE-TEXT-77 ${word()}` }),
-          () => ({ kind: 'editor', name: 'VS Code', version: '1', extensions: [`${word()}.ext`] }),
-          () => Math.floor(random() * 100_000),
-        ])();
-      const { id } = await storeAttempt(used.store, await aTask(used.dir), {
-        record: {
-          state: 'disqualified',
-          protocol,
-          debrief: {
-            ...{ difficulty: 3, estimateMinutes: 60, approach: 'FREE-TEXT-77', deadEnds: word() },
-            ...{ ambiguities: word(), aiUse: word() },
-          },
-          history: [
-            { state: 'disqualified', at: '2026-01-02T05:00:00.000Z', reason: `FREE-TEXT-77 ${word()}` },
-          ],
-        },
-        happenings: [
-          { kind: 'terminal', id: 't1', cast: 'terminals/t1.cast', cols: 80, rows: 24 },
-          text('whatever\n'),
-          ...Array.from({ length: 60 }, happening),
-        ],
-        casts: { t1: Array.from({ length: 20 }, (_, at) => [at * 20, 'o', `${word()}\r\n`] as const) },
-        files: { 'kept.txt': 'of the workspace' },
-        grade: {
-          verdict: 'unresolved',
-          rewards: { reward: 0 },
-          explanation: { text: word(), nextStep: word() },
-          verifier: {
-            'reward.txt': '0\n',
-            'test-stdout.txt': `${word()}\n${word()}`,
-            'ctrf.json': JSON.stringify({ results: { tests: [], environment: word() } }),
-            'python.json': '{"who": "Zo\\u00eb Builder-77"}',
-            'zoe77/zoe77.log': '\0\xff zoe77 \0',
-          },
-        },
-      });
-      const dir = path.join(used.dir, 'trial');
-      const identity = new Map(
-        planted.filter((one) => one !== protocol.pseudonym).map((one) => [one, '[x]']),
-      );
-      await exportAttempt(used.store, id, { dir, anonymised: true, identity }, signal);
-      const found = await textsOf(dir);
-      expect(found.map(({ name }) => name)).toContain('agent/trajectory.json');
-      for (const { name, content } of found)
-        for (const value of [...planted, ...free])
-          expect([name, `${name}\n${content}`.toLowerCase().includes(value.toLowerCase())]).toEqual([
-            name,
-            false,
-          ]);
-      expect(found.map(({ content }) => content).join('')).toContain('"pseudonym": "p1"');
-      expect(await readTrialResult(dir)).toMatchObject({ rewards: { reward: 0 } });
-    },
-  );
-
-  test('holds neither the names of this machine nor its paths', async () => {
-    const { id } = await storeAttempt(used.store, await aTask(used.dir), {
-      record: over,
-      happenings: [{ kind: 'note', text: hostname() }],
-      files: {},
-      grade: { verifier: { 'test-stdout.txt': `${hostname()} ${used.store.storeDir} ${used.dir}/corpus/x` } },
-    });
-    const dir = path.join(used.dir, 'trial');
-    await exportAttempt(used.store, id, { dir, anonymised: true }, signal);
-    // A name of two letters, or one that half of all machines have, tells nothing and is in half of all words.
-    const names = [hostname(), homedir()].filter((name) => name.length > 2 && name !== '/root');
-    const words = [...names, used.store.storeDir, path.join(used.dir, 'corpus')];
-    for (const { name, content } of await textsOf(dir))
-      for (const value of words) expect([name, content.includes(value)]).toEqual([name, false]);
-  });
-
-  test('tells an attempt that is open at the same task what it holds', async () => {
-    const task = await aTask(used.dir);
-    const { id } = await storeAttempt(used.store, task, { record: over, happenings: [], files: {} });
-    const open = await storeAttempt(used.store, task, { record: { state: 'running' } });
-    await exportAttempt(used.store, id, { dir: path.join(used.dir, 'trial'), anonymised: true }, signal);
-    const [left, ...more] = await readdir(path.join(used.store.dirOf(open.id), 'reveals'));
-    expect(more).toEqual([]);
-    const file = path.join(used.store.dirOf(open.id), 'reveals', left ?? '');
-    expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({ what: 'attempt-grade', of: id });
-  });
-
-  test('keeps notes where that is asked for', async () => {
-    const { id } = await storeAttempt(used.store, await aTask(used.dir), {
-      record: over,
-      happenings: [{ kind: 'note', text: 'kept' }],
-      files: {},
-    });
-    const dir = path.join(used.dir, 'trial');
-    await exportAttempt(used.store, id, { dir, anonymised: true, freeText: true }, signal);
-    expect((await exported(dir)).steps[1]).toMatchObject({ message: 'kept' });
-  });
-});
-
-/** Every file but those of the workspace. */
-async function textsOf(dir: string): Promise<{ name: string; content: string }[]> {
-  const files = (await readdir(dir, { recursive: true, withFileTypes: true })).filter((one) => one.isFile());
-  const texts = await Promise.all(
-    files.map(async (one) => {
-      const file = path.join(one.parentPath, one.name);
-      return { name: path.relative(dir, file), content: await readFile(file, 'utf8') };
-    }),
-  );
-  return texts.filter(({ name }) => !name.startsWith('artifacts/app'));
-}

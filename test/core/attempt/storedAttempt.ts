@@ -2,6 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { AttemptStore } from '#core/attempt/attemptStore.ts';
 import type { HostClock } from '#core/attempt/hostClock.ts';
+import type { AttemptProtocol } from '#core/attempt/protocol.ts';
 import type { RecordEvent } from '#core/attempt/recordEvents.ts';
 import { recordFileOf } from '#core/attempt/recorder.ts';
 import { RecordLog } from '#core/attempt/recordLog.ts';
@@ -122,3 +123,19 @@ async function writeGrade(
   await writeFile(path.join(dir, 'grade.json'), JSON.stringify(result));
   return { dir, verdict: result.verdict, at: result.finishedAt, official: true };
 }
+
+/** Conditions with something of everything that tells who a builder is. */
+export const aProtocol: AttemptProtocol = {
+  pseudonym: 'Zoë Builder-77',
+  exposure: 'none',
+  exposureNote: 'EXPOSURE-NOTE-77',
+  experienceYears: 5,
+  expertise: ['python'],
+  aiPolicy: 'none',
+  otherDevice: 'nothing',
+  tier: 'counts',
+  interimGrading: true,
+  compensation: 'COMPENSATION-77',
+  consent: 'CONSENT-77',
+  recording: '/home/zoe77/screen.mkv',
+};

@@ -134,8 +134,15 @@ describe('a summary', () => {
         history: [{ state: 'paused', at: '2026-01-02T03:05:05.000Z', reason: 'lunch' }],
       },
       happenings: [
+        { kind: 'ai-features', off: ['x'], on: ['chat.y'], extensions: ['a.copilot'] },
+        { kind: 'milestone', what: 'spec-opened' },
         { kind: 'thawed' },
+        {
+          ...{ kind: 'revealed-outside', at: '2026-01-02T03:04:01.000Z', what: 'grade', tier: 'full' },
+          of: `${used.dir}/secret-place`,
+        },
         60_000,
+        { kind: 'milestone', what: 'spec-opened' },
         { kind: 'state', state: 'paused', reason: 'lunch' },
         { kind: 'frozen', reason: 'pause' },
         120_000,
@@ -152,8 +159,12 @@ describe('a summary', () => {
     });
     expect((await sum()).attempts[0]).toMatchObject({
       ...{ paused_sec: 120, excluded: 'no official grade' },
+      ...{ spec_opened_at: '2026-01-02T03:04:05.000Z', ai_features_on: ['chat.y', 'a.copilot'] },
+      shown_elsewhere: [
+        { at: '2026-01-02T03:04:01.000Z', what: 'grade', tier: 'full' },
+        { at: '2026-01-02T03:05:00.000Z', what: 'verifier-log', tier: 'full' },
+      ],
       pauses: [{ since: '2026-01-02T03:05:05.000Z', sec: 120, reason: 'lunch' }],
-      outside_reveals: [{ at: '2026-01-02T03:05:00.000Z', what: 'verifier-log', tier: 'full' }],
       score_events: [
         { unpaused_sec: 60, verdict: 'unresolved', revealed: { tier: 'counts', passed: 1, total: 2 } },
       ],
