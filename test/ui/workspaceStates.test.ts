@@ -186,8 +186,8 @@ test('a flood in one terminal: what is skipped is marked, and a second terminal 
   await page.keyboard.type('of output not shown');
   await page.keyboard.press('Enter');
   await page.waitForTimeout(500);
-  await workbench.shoot('flood');
   expect(await terminal().textContent()).toMatch(/of output not shown\]/);
+  await workbench.shoot('flood');
 });
 
 test('a search says what it did not look into', async () => {

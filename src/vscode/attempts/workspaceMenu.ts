@@ -22,7 +22,8 @@ export function workspaceMenu({ sessions }: { readonly sessions: WorkspaceSessio
     }
     const picked = await vscode.window.showQuickPick(menuItems(session), {
       title: `Attempt at ${session.record.task.name}: ${session.frozen ? 'frozen' : stateLabel(session.record.state)}`,
-      placeHolder: session.writeBlock ?? 'Choose what to do',
+      // The first sentence: a longer text is cut.
+      placeHolder: session.writeBlock?.replace(/\. .*/, '.') ?? 'Choose what to do',
     });
     if (!picked) throw new CancelledError();
     if (picked.command) await vscode.commands.executeCommand(picked.command);
