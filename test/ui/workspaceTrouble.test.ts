@@ -80,6 +80,7 @@ test('a search without a result, and a view that was cleared, say what to do', a
   await workbench.runCommand('E2E-SWE: Clear search results');
   await workbench.page.getByText("VS Code's own search does not reach them").waitFor();
   await workbench.shoot('search-empty');
+  await workbench.showContainer('Explorer');
 });
 
 test('setup is tried: while it runs, when it fails, when it succeeds', async () => {
@@ -171,6 +172,10 @@ test('a container that is stopped under the window is started again, with every 
   await status(workbench, 'slow: running').waitFor({ timeout: 60_000 });
   await workbench.page.waitForTimeout(1_500);
   await workbench.shoot('container-stopped');
+  // Its clock goes on.
+  const clock = status(workbench, /\d:\d\d:\d\d \/ 1:00:00/);
+  const before = await clock.textContent();
+  await expect.poll(() => clock.textContent()).not.toBe(before);
   await openTerminal(workbench);
   await typeLine(workbench, 'ls');
   await terminal(workbench).filter({ hasText: 'ok.txt' }).waitFor();
@@ -240,7 +245,7 @@ test('a workspace whose attempt is in no store is listed, and removed by a click
   await workbench.page.waitForTimeout(3_000);
   const [gone] = (await store.list()).filter(({ task }) => task.name === 'hurry');
   const name = `e2e-swe-workspace-${gone?.id}`;
-  engine('kill', name);
+  engine('rm', '-f', name);
   await store.delete(gone?.id ?? '');
   workbench = first;
   await first.page.bringToFront();
