@@ -40,7 +40,7 @@ export function registerRecord(deps: RecordDeps) {
     else if (line.kind === 'budget')
       notifier.warn(`The time for ${session.record.task.name} is up: the workspace is being submitted.`);
     else if (line.kind === 'disk' && line.what === 'low')
-      notifier.warn('The disk is nearly full: the workspace is frozen. Make room, then resume the attempt.');
+      notifier.warn('The disk is nearly full. Make room, then resume the attempt.');
     else if (line.kind === 'state') void follow(session, line.state as AttemptState);
   };
   /** What core did by itself: the time was up, or the disk low. */
