@@ -35,9 +35,9 @@ beforeAll(async () => {
   store = new AttemptStore(path.join(folder, 'store'));
   const corpus = path.join(folder, 'corpus');
   await mkdir(corpus);
-  const dockerfile = `FROM debian:bookworm-slim\nWORKDIR /app\nRUN sleep 12; echo ${process.pid}\n`;
+  const dockerfile = `FROM debian:bookworm-slim\nWORKDIR /app\nRUN sleep 9; echo ${process.pid}\n`;
   await makeTask(path.join(corpus, 'slow'), { testScript: slowScript, dockerfile });
-  await makeTask(path.join(corpus, 'hurry'), { agent: 'timeout_sec = 45.0' });
+  await makeTask(path.join(corpus, 'hurry'), { agent: 'timeout_sec = 30.0' });
   proxy = await proxyEngine(path.join(folder, 'engine.sock'));
   first = await openWorkbench({
     ...{ folder: corpus, extensionFrom: REPO, manyThemes: true, env: { DOCKER_HOST: proxy.address } },
@@ -85,7 +85,7 @@ test('a search without a result, and a view that was cleared, say what to do', a
 
 test('setup is tried: while it runs, when it fails, when it succeeds', async () => {
   await openTerminal(workbench);
-  const script = 'echo working; sleep 6; echo x >>/etc/motd; test -e ok.txt';
+  const script = 'echo working; sleep 4; echo x >>/etc/motd; test -e ok.txt';
   await typeLine(workbench, `echo '${script}' >setup.sh; clear`);
   await workbench.runCommand('E2E-SWE: Try setup');
   await terminal(workbench).filter({ hasText: 'working' }).waitFor({ timeout: 60_000 });
