@@ -28,8 +28,6 @@ export interface EditorServer {
   /** Settles with the reason when the server ends. */
   ended: Promise<string>;
   log(): string;
-  /** Writes user settings, which open windows take over at once. */
-  changeSettings(changes: Record<string, unknown>): void;
   stop(): Promise<void>;
 }
 

@@ -181,7 +181,7 @@ test('the clock is in the status bar, and says when the time or the record is at
     isShown: true,
   });
   recorder.append({ kind: 'budget', budgetSec: 3600, leftSec: 360 });
-  expect(fake.messages.at(-1)).toContain('0:06:00 left for alpha.');
+  expect(fake.messages.at(-1)).toContain('0:06:00 left for alpha;');
   const record = makeAttempt('one', { budgetSec: 3600, state: 'running' });
   const clock = {
     ...newClock,

@@ -127,17 +127,24 @@ suite('The workspace of an attempt', () => {
     assert.equal(state.code, 3);
   });
 
-  test('a flooded terminal: another one echoes, and Ctrl-C works', async () => {
+  test('a terminal that is flooded for 20 s: another one echoes, and Ctrl-C works', async function () {
+    this.timeout(60_000);
     const [flooded, other] = await Promise.all([openPty(api, id), openPty(api, id)]);
     other.pty.handleInput('echo re$((1))ady\n');
     await until('the other one is ready', () => other.state.output.includes('re1ady'));
     flooded.pty.handleInput('yes a-long-line-of-a-flood\n');
-    await new Promise((resolve) => setTimeout(resolve, 5_000));
+    const echoes: number[] = [];
+    for (const end = Date.now() + 20_000; Date.now() < end; ) {
+      await new Promise((resolve) => setTimeout(resolve, 1_500));
+      const since = Date.now();
+      const answer = `ec${echoes.length}ho`;
+      other.pty.handleInput(`echo ec$((${echoes.length}))ho\n`);
+      while (!other.state.output.includes(answer)) await new Promise((resolve) => setTimeout(resolve, 5));
+      echoes.push(Date.now() - since);
+    }
     assert.match(flooded.state.output, /of output not shown\]/);
-    const since = Date.now();
-    other.pty.handleInput('echo ec$((2))ho\n');
-    while (!other.state.output.includes('ec2ho')) await new Promise((resolve) => setTimeout(resolve, 5));
-    const echoMs = Date.now() - since;
+    // Others share the machine: one look of many may be late.
+    const echoMs = echoes.toSorted((a, b) => a - b)[Math.floor(echoes.length / 2)] ?? Number.NaN;
     const from = Date.now();
     flooded.pty.handleInput('\u0003');
     while (!/\^C[\s\S]*[#$] $/.test(flooded.state.output))

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openWorkbench, REPO, shootFailures, type Workbench } from './harness/workbench.ts';
-import { clearNotifications, gradeMs, row, showTasks, startPractice, useTheme } from './support/steps.ts';
+import { clearNotifications, gradeMs, row, showTasks, startPractice } from './support/steps.ts';
 
 /** What the scripted user knows: how the task is solved. */
 const REFERENCE = join(REPO, 'tasks/tidequery/solution/reference');
@@ -15,7 +15,7 @@ let workbench: Workbench;
 beforeAll(async () => {
   // The scripted user types whole files: the editor must not indent or close anything by itself.
   const settings = { 'editor.autoIndent': 'none', 'editor.autoClosingBrackets': 'never' };
-  first = await openWorkbench({ extensionFrom: REPO, settings });
+  first = await openWorkbench({ extensionFrom: REPO, manyThemes: true, settings });
   workbench = first;
 });
 
@@ -56,7 +56,7 @@ test(
     await workbench.page.locator('.statusbar-item', { hasText: 'tidequery: running' }).waitFor();
     await workbench.notification(/The container is offline/).waitFor();
     await workbench.page.waitForTimeout(3_000);
-    await workbench.screenshot('workspace-start');
+    await workbench.shoot('workspace-start');
     expect(await workbench.webview().locator('h1').first().textContent()).not.toBe('');
   },
   gradeMs,
@@ -87,7 +87,7 @@ test('two files are made, written and saved', async () => {
   await clearNotifications(workbench);
   await writeFile('setup.sh');
   await writeFile('pyproject.toml');
-  await workbench.screenshot('workspace-edit');
+  await workbench.shoot('workspace-edit');
 });
 
 test('a terminal of the container: what is typed there is seen in the explorer', async () => {
@@ -107,17 +107,17 @@ test('a terminal of the container: what is typed there is seen in the explorer',
 test('search in the workspace, and go to file', async () => {
   await workbench.runCommand('E2E-SWE: Search in workspace…');
   await workbench.page.locator('.quick-input-widget:visible').getByText('Any case').waitFor();
-  await workbench.screenshot('workspace-search-ask');
+  await workbench.shoot('workspace-search-ask');
   await workbench.type('dirname');
   const results = workbench.tree('Search in workspace');
   await results.filter({ hasText: 'cd "$(dirname' }).waitFor();
   await workbench.page.waitForTimeout(500);
-  await workbench.screenshot('workspace-search');
+  await workbench.shoot('workspace-search');
   await results.filter({ hasText: 'cd "$(dirname' }).click();
   await workbench.page.locator('.tab.active', { hasText: 'setup.sh' }).waitFor();
   await workbench.runCommand('E2E-SWE: Go to file in workspace…');
   await workbench.page.locator('.quick-input-list', { hasText: 'typed.txt' }).waitFor();
-  await workbench.screenshot('workspace-go-to-file');
+  await workbench.shoot('workspace-go-to-file');
   await workbench.pick('typed.txt');
   await workbench.page.locator('.tab.active', { hasText: 'typed.txt' }).waitFor();
 });
@@ -126,7 +126,7 @@ test('a window cannot attach without Dev Containers: what to install, a link to 
   await clearNotifications(workbench);
   await workbench.runCommand('E2E-SWE: Attach window to workspace container…');
   await workbench.notification(/To attach a window, install the extension Dev Containers/).waitFor();
-  await workbench.screenshot('workspace-attach');
+  await workbench.shoot('workspace-attach');
   await workbench.page.getByRole('button', { name: 'Copy attach link (unverified)' }).click();
   await workbench.notification(/The link was copied/).waitFor();
   const link = (await workbench.page.evaluate('navigator.clipboard.readText()')) as string;
@@ -139,7 +139,7 @@ test('a window cannot attach without Dev Containers: what to install, a link to 
   await workbench.page.waitForTimeout(1_000);
   await workbench.runCommand('E2E-SWE: Check workspace for bridges');
   await workbench.notification(/No way out of the container was found/).waitFor();
-  await workbench.screenshot('workspace-bridges');
+  await workbench.shoot('workspace-bridges');
 });
 
 test('setup is tried: without the code it fails, and says so', async () => {
@@ -250,16 +250,6 @@ test(
   gradeMs,
 );
 
-test('the menu of the status bar, in three themes', async () => {
-  for (const theme of ['Light Modern', 'Dark Modern', 'Dark High Contrast']) {
-    await useTheme(workbench, theme);
-    await workbench.page.locator('.statusbar-item', { hasText: 'tidequery: running' }).click();
-    await workbench.page.locator('.quick-input-list', { hasText: 'Give up' }).waitFor();
-    await workbench.screenshot(`workspace-menu-${theme.replaceAll(' ', '-').toLowerCase()}`);
-    await workbench.page.keyboard.press('Escape');
-  }
-});
-
 test(
   'submitted after a yes: resolved, and read-only from then on',
   async () => {
@@ -267,11 +257,11 @@ test(
     await clearNotifications(workbench);
     await workbench.runCommand('E2E-SWE: Submit attempt…');
     await workbench.dialog().waitFor();
-    await workbench.screenshot('workspace-submit');
+    await workbench.shoot('workspace-submit');
     await workbench.dialog().getByRole('button', { name: 'Submit', exact: true }).click();
     await workbench.notification(/tidequery: Resolved\. (\d+) of \1 passed/).waitFor({ timeout: gradeMs });
     await workbench.page.locator('.statusbar-item', { hasText: 'tidequery: submitted' }).waitFor();
-    await workbench.screenshot('workspace-submitted');
+    await workbench.shoot('workspace-submitted');
   },
   gradeMs,
 );
@@ -280,6 +270,6 @@ test('the attempt stands in the tree of the first window, and is deleted there',
   await first.page.bringToFront();
   await row(first, 'tidequery').locator('.monaco-tl-twistie').click();
   await row(first, /^Attempt/).waitFor();
-  await first.screenshot('workspace-tree');
+  await first.shoot('workspace-tree');
   await deleteAttempt();
 });

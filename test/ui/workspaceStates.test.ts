@@ -1,11 +1,22 @@
-import { execFileSync } from 'node:child_process';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeTask } from '../fixtures/tasks/makeTask.ts';
 import { openWorkbench, REPO, shootFailures, type Workbench } from './harness/workbench.ts';
-import { clearNotifications, gradeMs, row, showTasks, startPractice, useTheme } from './support/steps.ts';
+import * as find from './support/attempt.ts';
+import {
+  clickStart,
+  containerOf,
+  engine,
+  explorerRow,
+  openTerminal,
+  removeTraces,
+  removeWorkspace,
+  typeLine,
+  whenOpen,
+} from './support/attempt.ts';
+import { clearNotifications, gradeMs, row } from './support/steps.ts';
 
 /** Fails at a line of the workspace, at one of a hidden test, and passes once. */
 const report = {
@@ -50,7 +61,7 @@ beforeAll(async () => {
     testScript,
     verifier: 'environment_mode = "separate"\ntimeout_sec = 60.0\ntest_case_count = 3',
   });
-  first = await openWorkbench({ folder, extensionFrom: REPO, theme: 'Dark Modern' });
+  first = await openWorkbench({ folder, extensionFrom: REPO, manyThemes: true });
   workbench = first;
 });
 
@@ -58,60 +69,29 @@ afterAll(async () => {
   for (const window of windows) await window.page.close().catch(() => undefined);
   // The extension hosts end with the server; what they had in the engine is the tests'.
   await first?.close();
-  const volumes = engine('volume', 'ls', '-q', '--filter', 'label=dev.e2e-swe.workbench.task=totals');
-  for (const name of volumes.split('\n').filter(Boolean)) removeWorkspace(name);
-  const images = engine('images', '--format', '{{.Repository}}:{{.Tag}}', 'e2e-swe/totals');
-  for (const image of images.split('\n').filter(Boolean)) engine('rmi', image);
+  removeTraces('totals');
   await rm(folder, { recursive: true, force: true });
 });
 
 shootFailures(() => workbench);
 
-const engine = (...args: string[]): string => execFileSync('docker', args, { encoding: 'utf8' });
+const status = (text: string | RegExp) => find.status(workbench, text);
+const terminal = () => find.terminal(workbench);
 
-function removeWorkspace(name: string): void {
-  engine('rm', '-f', name);
-  engine('volume', 'rm', '-f', name);
-}
-
-const status = (text: string | RegExp, window = workbench) =>
-  window.page.locator('.statusbar-item', { hasText: text });
-const terminal = (window = workbench) => window.page.locator('.terminal-wrapper.active .xterm-rows');
-const explorerRow = (name: string, window = workbench) =>
-  window.page.locator('.explorer-folders-view .monaco-list-row', { hasText: name });
-
-async function start(): Promise<Workbench> {
-  await first.page.bringToFront();
-  await showTasks(first);
-  const window = await first.newWindow(() => startPractice(first, 'totals'));
+const start = async (): Promise<Workbench> => {
+  const window = await clickStart(first, 'totals');
   windows.push(window);
-  await status('totals: running', window).waitFor({ timeout: 60_000 });
-  await window.notification(/The container is offline/).waitFor();
-  await window.page.locator('.tab', { hasText: 'Preview' }).waitFor();
-  // The preview takes the focus once more when it is drawn.
-  await window.page.waitForTimeout(2_000);
-  await clearNotifications(window);
-  return window;
-}
-
-async function openTerminal(): Promise<void> {
-  await workbench.runCommand('E2E-SWE: New container terminal');
-  await terminal().filter({ hasText: /[#$]/ }).waitFor();
-}
-
-async function typeLine(text: string): Promise<void> {
-  // Previews take the focus when they are drawn.
-  await workbench.page.locator('.terminal-wrapper.active .xterm-screen').click();
-  await workbench.page.keyboard.type(`${text}\n`);
-}
+  return whenOpen(window, 'totals');
+};
 
 test(
   'failed tests are shown at the lines that they are about: in the editor, in Problems, in the Testing view',
   async () => {
     workbench = await start();
     const { page } = workbench;
-    await openTerminal();
+    await openTerminal(workbench);
     await typeLine(
+      workbench,
       String.raw`mkdir src && printf 'def total(items):\n    first = items[0]\n    return first + len(items) - 1\n' > src/total.py && echo ma$((1))de`,
     );
     await terminal().filter({ hasText: 'ma1de' }).waitFor();
@@ -155,7 +135,7 @@ test('a second window on the attempt reads only, and says why', async () => {
   workbench = second;
   await status('totals: running, read-only').waitFor({ timeout: 60_000 });
   await second.notification(/Another window works in this attempt/).waitFor();
-  await explorerRow('instruction.md').click();
+  await explorerRow(workbench, 'instruction.md').click();
   await second.page.locator('.tab.active', { hasText: 'instruction.md' }).waitFor();
   await second.screenshot('second-window-opened');
   await clearNotifications(second);
@@ -182,16 +162,16 @@ test('a second window on the attempt reads only, and says why', async () => {
 
 test('a flood in one terminal: what is skipped is marked, and a second terminal echoes', async () => {
   const { page } = workbench;
-  await openTerminal();
+  await openTerminal(workbench);
   await page.waitForTimeout(500);
   // The terminal's own line ends are slow to make: without them a flood is one also beside a browser.
-  await typeLine(String.raw`stty -opost; yes "$(printf 'a line of a flood, again and again\r')"`);
+  await typeLine(workbench, String.raw`stty -opost; yes "$(printf 'a line of a flood, again and again\r')"`);
   await terminal().filter({ hasText: 'again and again' }).waitFor();
   await page.waitForTimeout(4_000);
   await workbench.runCommand('E2E-SWE: New container terminal');
   await expect.poll(() => terminal().textContent()).toMatch(/[#$]\s*$/);
   const since = Date.now();
-  await typeLine('echo ec$((1))ho');
+  await typeLine(workbench, 'echo ec$((1))ho');
   await terminal().filter({ hasText: 'ec1ho' }).waitFor();
   const echoMs = Date.now() - since;
   await workbench.screenshot('flood-second-terminal');
@@ -206,12 +186,12 @@ test('a flood in one terminal: what is skipped is marked, and a second terminal 
   await page.keyboard.type('of output not shown');
   await page.keyboard.press('Enter');
   await page.waitForTimeout(500);
-  await workbench.shoot('flood');
   expect(await terminal().textContent()).toMatch(/of output not shown\]/);
+  await workbench.shoot('flood');
 });
 
 test('a search says what it did not look into', async () => {
-  const name = engine('ps', '-q', '--filter', 'label=dev.e2e-swe.workbench.task=totals').split('\n')[0] ?? '';
+  const name = containerOf('totals');
   const make = `cd /app && head -c 11000000 /dev/zero >large.bin && echo needle >"$(printf 'two\\nlines')" && echo needle >notes.txt`;
   engine('exec', name, 'sh', '-c', make);
   await workbench.runCommand('E2E-SWE: Search in workspace…');
@@ -226,20 +206,10 @@ test('a search says what it did not look into', async () => {
 test('the menu of a workspace', async () => {
   await clearNotifications(workbench);
   await workbench.runCommand('Terminal: Kill All Terminals').catch(() => undefined);
-  const { page } = workbench;
-  await useTheme(workbench, 'Light Modern');
   await status('totals: running').click();
-  await page.locator('.quick-input-list', { hasText: 'Give up' }).waitFor();
-  await workbench.screenshot('menu-light');
-  await page.keyboard.press('Escape');
-  await page.setViewportSize({ width: 480, height: 900 });
-  await page.waitForTimeout(500);
-  await status('totals: running').click();
-  await page.locator('.quick-input-list', { hasText: 'Give up' }).waitFor();
-  await workbench.screenshot('menu-narrow');
-  await page.keyboard.press('Escape');
-  await page.setViewportSize({ width: 1400, height: 900 });
-  await useTheme(workbench, 'Dark Modern');
+  await workbench.page.locator('.quick-input-list', { hasText: 'Give up' }).waitFor();
+  await workbench.shoot('menu');
+  await workbench.page.keyboard.press('Escape');
 });
 
 test('VS Code’s “+” opens a shell in the container, none of this machine', async () => {
@@ -247,7 +217,7 @@ test('VS Code’s “+” opens a shell in the container, none of this machine',
   await workbench.runCommand('Terminal: Create New Terminal');
   await workbench.notification(/Terminals of this window run in the container/).waitFor();
   await terminal().filter({ hasText: '/app#' }).waitFor();
-  await typeLine('hostname; echo in-$((1))-container');
+  await typeLine(workbench, 'hostname; echo in-$((1))-container');
   await terminal().filter({ hasText: 'in-1-container' }).waitFor();
   await workbench.page.waitForTimeout(1_000);
   await workbench.screenshot('terminal-plus');
@@ -279,7 +249,7 @@ test('settings and tasks that a program in the container wrote run nothing on th
   const text = Object.entries(files)
     .map(([name, value]) => `cat > .vscode/${name} <<'END'\n${JSON.stringify(value)}\nEND\n`)
     .join('');
-  const name = engine('ps', '-q', '--filter', 'label=dev.e2e-swe.workbench.task=totals').split('\n')[0] ?? '';
+  const name = containerOf('totals');
   engine('exec', name, 'sh', '-c', `cd /app && mkdir -p .vscode && ${text}`);
   await workbench.reload();
   await status('totals: running').waitFor({ timeout: 60_000 });

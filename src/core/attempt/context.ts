@@ -3,7 +3,7 @@ import { isDiskFull, UserError } from '#core/base/errors.ts';
 import type { Log } from '#core/base/log.ts';
 import { type ContainerEngine, EngineError } from '#core/container/engine.ts';
 import type { WorkspaceSpec } from '#core/container/workspaceContainer.ts';
-import { NotGradedError } from '#core/grading/reasons.ts';
+import { NotGradedError, notGradedReasons } from '#core/grading/reasons.ts';
 import type { ChannelTaker } from '#core/snapshot/takeFromChannel.ts';
 import { SnapshotDamagedError } from '#core/snapshot/types.ts';
 import { resolveEnv } from '#core/task/env.ts';
@@ -96,7 +96,7 @@ export function forPeople(error: unknown): unknown {
     return new UserError(error.message, { nextStep: engineNextStep(error), cause: error });
   if (error instanceof NotGradedError)
     return new UserError(error.message, {
-      ...(error.nextStep ? { nextStep: error.nextStep } : {}),
+      nextStep: error.nextStep ?? notGradedReasons[error.reason].nextStep,
       cause: error,
     });
   if (error instanceof SnapshotDamagedError)

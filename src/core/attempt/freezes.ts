@@ -81,7 +81,12 @@ export class Freezes {
   async leave(id: string, container: Freezable | undefined): Promise<void> {
     const freeze = this.#of(id);
     freeze.workers--;
-    if (container) await this.#settle(id, freeze, container);
+    try {
+      if (container) await this.#settle(id, freeze, container);
+    } finally {
+      // One that ended by itself is not what it was: the next who enters a new one thaws it, and the clock is told.
+      if (freeze.workers === 0 && freeze.isFrozen !== true) freeze.isFrozen = undefined;
+    }
   }
 
   /** Frozen when it resolves; the result lets go of it, without errors, and a second call of it does nothing. */

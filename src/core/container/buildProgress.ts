@@ -13,6 +13,9 @@ const line = z.object({
   aux: z.unknown().optional(),
 });
 
+/** What the classic builder says of its layers and containers, by ids: the step above says what is done. */
+const housekeeping = /^(?: ---> |Removing intermediate container )/;
+
 /** Lines of output kept for the message of a failed build. */
 const tailLines = 20;
 
@@ -30,7 +33,7 @@ export async function followProgress(
     for (const part of text.split('\n')) {
       const clean = part.trimEnd();
       if (!clean) continue;
-      onLine(clean);
+      if (!housekeeping.test(clean)) onLine(clean);
       tail.push(clean);
       if (tail.length > tailLines) tail.shift();
     }

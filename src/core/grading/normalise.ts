@@ -128,7 +128,7 @@ export function refuseBomb(name: string, bytes: number, packedBytes: number): vo
   if (bytes < bombBytes || bytes < packedBytes * bombRatio) return;
   throw refused(
     name,
-    `with it the submission has ${Math.floor(bytes / 1024 ** 2)} MB that pack into ${Math.ceil(packedBytes / 1024 ** 2)}, as a decompression bomb or a sparse file does`,
+    `with it the submission has ${Math.floor(bytes / 1024 ** 2)} MB that pack into ${Math.ceil(packedBytes / 1024 ** 2)} MB, as those of a decompression bomb or a sparse file do`,
   );
 }
 

@@ -176,7 +176,7 @@ export class GradeRecord {
       this.marks([
         {
           rule: 'entries-skipped',
-          message: `${skipped.length} entries were not taken: ${skipped.slice(0, 3).join(', ')}.`,
+          message: `${skipped.length === 1 ? '1 entry was' : `${skipped.length} entries were`} not taken: ${skipped.slice(0, 3).join(', ')}.`,
         },
       ]);
   }

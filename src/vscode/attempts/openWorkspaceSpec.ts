@@ -28,7 +28,8 @@ export function openWorkspaceSpec(deps: {
   return async () => {
     const record = await deps.room.read(requireWindowAttempt());
     refuseBeforeStart([record]);
-    await vscode.commands.executeCommand('markdown.showPreviewToSide', specUri(await deps.tasks.of(record)));
+    const spec = specUri(await deps.tasks.of(record));
+    await vscode.commands.executeCommand('markdown.showLockedPreviewToSide', spec);
     deps.sessions.current(record.id)?.open.recorder?.append({ kind: 'milestone', what: 'spec-opened' });
   };
 }

@@ -21,8 +21,9 @@ export function workspaceMenu({ sessions }: { readonly sessions: WorkspaceSessio
       return;
     }
     const picked = await vscode.window.showQuickPick(menuItems(session), {
-      title: `Attempt at ${session.record.task.name}: ${session.frozen ? 'frozen' : stateLabel(session.record.state)}`,
-      placeHolder: session.writeBlock ?? 'Choose what to do',
+      title: `Attempt at ${session.record.task.name}: ${session.isFrozenForGrade ? 'frozen' : stateLabel(session.record.state)}`,
+      // The first sentence: a longer text is cut.
+      placeHolder: session.writeBlock?.replace(/\. .*/, '.') ?? 'Choose what to do',
     });
     if (!picked) throw new CancelledError();
     if (picked.command) await vscode.commands.executeCommand(picked.command);

@@ -35,12 +35,12 @@ export function registerRecord(deps: RecordDeps) {
   const tell = (session: WorkspaceSession, line: RecordLine): void => {
     if (line.kind === 'budget' && line.leftSec > 0)
       notifier.warn(
-        `${durationText(line.leftSec * 1000)} left for ${session.record.task.name}. Then the workspace is frozen and submitted.`,
+        `${durationText(line.leftSec * 1000)} left for ${session.record.task.name}; then it is submitted.`,
       );
     else if (line.kind === 'budget')
       notifier.warn(`The time for ${session.record.task.name} is up: the workspace is being submitted.`);
     else if (line.kind === 'disk' && line.what === 'low')
-      notifier.warn('The disk is nearly full: the workspace is frozen. Make room, then resume the attempt.');
+      notifier.warn('The disk is nearly full. Make room, then resume the attempt.');
     else if (line.kind === 'state') void follow(session, line.state as AttemptState);
   };
   /** What core did by itself: the time was up, or the disk low. */
@@ -51,7 +51,7 @@ export function registerRecord(deps: RecordDeps) {
         await settle(deps, session.id);
         const { task, grades } = await deps.room.read(session.id);
         const verdict = grades.findLast(({ official }) => official)?.verdict ?? 'not graded';
-        notifier.info(`The time for ${task.name} was up: the workspace is submitted, and ${verdict}.`);
+        notifier.info(`The time for ${task.name} was up: submitted, ${verdict}.`);
       } else if (!isOver(state)) session.record = await deps.room.read(session.id);
     } catch (error) {
       log.warn(`The state of ${session.id} could not be followed: ${errorMessage(error)}`);

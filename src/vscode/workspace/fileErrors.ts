@@ -38,7 +38,10 @@ export function fileSystemError(error: unknown, uri: vscode.Uri): unknown {
       return vscode.FileSystemError.Unavailable(error.message);
     case 'unavailable':
       // Never tried again here: what a write did is unknown, the editor stays dirty and the person saves again.
-      return vscode.FileSystemError.Unavailable(`The container did not answer: ${error.message}`);
+      // The engine's words for it name containers by their ids.
+      return vscode.FileSystemError.Unavailable(
+        'The container did not answer. One that has stopped is started again: try once more.',
+      );
     case 'other':
       return vscode.FileSystemError.Unavailable(error.message);
   }

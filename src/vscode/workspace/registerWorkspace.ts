@@ -107,7 +107,8 @@ export function registerWorkspace(deps: WorkspaceDeps) {
     log.warn(`The connection to the files was restarted: ${reason}`);
     // Each of several processes is restarted when they are killed together: said once.
     if (Date.now() - lastRestart > restartPauseMs) {
-      notifier.warn(`The connection to the files of the container was restarted. ${reason}`);
+      const text = `The connection to the files of the container was restarted. ${reason}`;
+      notifier.warn(text, { title: 'Show log', run: deps.showLog });
     }
     lastRestart = Date.now();
   };

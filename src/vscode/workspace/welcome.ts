@@ -46,9 +46,12 @@ export function tellMode(session: WorkspaceSession, notifier: Notifier, isFirst:
   else if (isFirst) notifier.info(`${isolationSentence(isolation)} ${limits}`, ...actions);
 }
 
-/** In a group that is locked: files open beside it, never in its place. */
+/**
+ * In a group that is locked: files open beside it, never in its place. The preview is locked too, else it would show the
+ * next Markdown file that is edited.
+ */
 export async function showSpecBeside(task: Task): Promise<void> {
-  await vscode.commands.executeCommand('markdown.showPreview', specUri(task));
+  await vscode.commands.executeCommand('markdown.showPreview', specUri(task), undefined, { locked: true });
   await vscode.commands.executeCommand('workbench.action.lockEditorGroup');
 }
 

@@ -16,7 +16,7 @@ export function readOnlyReason(record: AttemptRecord, isSecondWindow: boolean): 
   if (record.state === 'timed-out') return 'The time of the attempt is up, and it is submitted.';
   if (record.state === 'disqualified') return 'The attempt is disqualified.';
   return isSecondWindow
-    ? 'Another window works in this attempt. Work there, or close it and come back to this one.'
+    ? 'Another window works in this attempt. Work there, or close it and come back.'
     : undefined;
 }
 

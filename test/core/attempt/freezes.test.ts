@@ -120,3 +120,20 @@ test('a container that cannot be thawed stands; one that somebody else froze is 
     false,
   ]);
 });
+
+test('a container that died under the session: the next one thaws anew, so that the clock is told', async () => {
+  const { container, state, log } = makeContainer();
+  const freezes = new Freezes(nullLog);
+  freezes.onDidSettle(({ isFrozen }) => log.push(isFrozen ? 'clock stands' : 'clock runs'));
+  await freezes.enter('a', container);
+  state.fails = true;
+  await expect(freezes.leave('a', container)).rejects.toThrow('no answer');
+  const next = makeContainer();
+  await freezes.enter('a', next.container);
+  expect(log).toEqual(['clock runs', 'unpause', 'clock runs']);
+  expect(next.state.isPaused).toBe(false);
+  // One that ended on purpose is left without its container.
+  await freezes.leave('a', undefined);
+  await freezes.enter('a', makeContainer().container);
+  expect(log.filter((line) => line === 'clock runs')).toHaveLength(3);
+});

@@ -84,7 +84,7 @@ async function follow(
 }
 
 describe('following a build or pull', () => {
-  test('the classic builder: lines as they come, and no empty ones', async () => {
+  test('the classic builder: lines as they come, but for empty ones and the ids of layers', async () => {
     const { said } = await follow(
       'build-failed',
       { stream: 'Step 1/2 : FROM x\n' },
@@ -92,7 +92,7 @@ describe('following a build or pull', () => {
       { stream: ' ---> a\nb\n' },
       { aux: { ID: 'sha256:x' } },
     );
-    expect(said).toEqual(['Step 1/2 : FROM x', ' ---> a', 'b']);
+    expect(said).toEqual(['Step 1/2 : FROM x', 'b']);
   });
 
   test('a pull: layers with their progress', async () => {

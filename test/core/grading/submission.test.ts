@@ -284,7 +284,7 @@ describe('a tar', () => {
       const end = gzipSync(endOfArchive);
       await writeFile(file, Buffer.concat([gzipSync(Buffer.concat(start)), ...parts, end]));
       expect(await reasonOf(submissionFromTar(file, take()))).toMatch(
-        /^submission-refused: "zeros.bin" is refused: .*that pack into 10, as a decompression bomb/,
+        /^submission-refused: "zeros.bin" is refused: .*that pack into 10 MB, as those of a decompression bomb/,
       );
       expect(await readdir(out)).toEqual([]);
     },

@@ -22,8 +22,10 @@ export interface WorkbenchOptions {
   /** A folder with a built extension, or a .vsix. */
   extensionFrom?: string;
   viewport?: { width: number; height: number };
-  /** A colour theme by its name, e.g. "Default Light Modern". */
+  /** A colour theme by its name, e.g. "Light Modern". */
   theme?: string;
+  /** Themes that `shoot` can change, instead of one. */
+  manyThemes?: boolean;
   /** More environment for the extension, e.g. DOCKER_HOST. */
   env?: Record<string, string>;
 }
@@ -65,7 +67,11 @@ const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 /** Starts a server and a browser and opens the workbench: once per test file, it takes several seconds. */
 export async function openWorkbench(options: WorkbenchOptions = {}): Promise<Workbench> {
   const server = await startServer({
-    settings: { ...(options.theme && { 'workbench.colorTheme': options.theme }), ...options.settings },
+    settings: {
+      ...(options.theme && { 'workbench.colorTheme': options.theme }),
+      ...(options.manyThemes && followedThemes),
+      ...options.settings,
+    },
     ...(options.extensionFrom && { extensionFrom: options.extensionFrom }),
     ...(options.env && { env: options.env }),
   });
@@ -80,8 +86,10 @@ export async function openWorkbench(options: WorkbenchOptions = {}): Promise<Wor
   try {
     const context = await browser.newContext({
       ...CONTEXT,
+      ...(options.manyThemes && { colorScheme: 'dark' as const }),
       ...(options.viewport && { viewport: options.viewport }),
     });
+    await context.addInitScript(contrastSwitch);
     const page = await context.newPage();
     page.setDefaultTimeout(STEP_MS);
     const open = async () => {
@@ -93,7 +101,7 @@ export async function openWorkbench(options: WorkbenchOptions = {}): Promise<Wor
     await open();
     const windowOn = (own: Page, reload: () => Promise<void>): Workbench => ({
       ...{ page: own, ...actions(own), reload, serverLog: () => server.log(), close },
-      shoot: (name) => shoot(own, name, (theme) => server.changeSettings({ 'workbench.colorTheme': theme })),
+      shoot: (name) => shoot(own, name),
       newWindow: async (cause) => {
         const [opened] = await Promise.all([
           context.waitForEvent('page', { timeout: NEW_WINDOW_MS }),
@@ -171,18 +179,41 @@ function actions(page: Page) {
   };
 }
 
-/** Themes by the word in a picture's name, each with the class that the workbench has then. */
+/** The workbench takes the theme that the machine prefers, which a page can change without touching anything in it. */
+const followedThemes = {
+  'window.autoDetectColorScheme': true,
+  'workbench.preferredDarkColorTheme': 'Dark Modern',
+  'workbench.preferredLightColorTheme': 'Light Modern',
+  'workbench.preferredHighContrastColorTheme': 'Default High Contrast',
+};
+
+/**
+ * Says that the machine wants high contrast, or not. The browser's own emulation would paint the page in colours of its
+ * own, which VS Code's theme replaces in a real one.
+ */
+const contrastSwitch = `{
+  const real = window.matchMedia.bind(window);
+  const contrast = Object.assign(new EventTarget(), { matches: false });
+  window.matchMedia = (query) => (query === '(forced-colors: active)' ? contrast : real(query));
+  window.setContrast = (wanted) => {
+    contrast.matches = wanted;
+    contrast.dispatchEvent(new Event('change'));
+  };
+}`;
+
+/** Themes by the word in a picture's name, each with a part of the class that the workbench has then. */
 const themes = [
-  ['light', 'Light Modern', 'light_modern'],
-  ['contrast', 'Default High Contrast', 'hc_black'],
-  ['dark', 'Dark Modern', 'dark_modern'],
+  { word: 'light', colorScheme: 'light', contrast: false, mark: 'light_modern' },
+  { word: 'contrast', colorScheme: 'dark', contrast: true, mark: 'hc_black' },
+  { word: 'dark', colorScheme: 'dark', contrast: false, mark: 'dark_modern' },
 ] as const;
 
-async function shoot(page: Page, name: string, choose: (theme: string) => void): Promise<void> {
+async function shoot(page: Page, name: string): Promise<void> {
   mkdirSync(SHOTS, { recursive: true });
   const size = page.viewportSize() ?? { width: 1400, height: 900 };
-  for (const [word, theme, mark] of themes) {
-    choose(theme);
+  for (const { word, colorScheme, contrast, mark } of themes) {
+    await page.emulateMedia({ colorScheme });
+    await page.evaluate(`window.setContrast(${contrast})`);
     await page.locator(`.monaco-workbench[class*="${mark}"]`).waitFor();
     await page.waitForTimeout(300);
     await page.screenshot({ path: join(SHOTS, `${name}-${word}.png`) });
