@@ -125,6 +125,8 @@ export const recordEvent = z.discriminatedUnion('kind', [
     cols: z.number(),
     rows: z.number(),
   }),
+  /** So much of a terminal's cast is on the disk, from its beginning, with this SHA-256: damage to it shows. */
+  z.object({ kind: z.literal('cast'), id: z.string(), bytes: z.number(), sha256: z.string() }),
   z.object({
     kind: z.literal('terminal-closed'),
     id: z.string(),

@@ -7,6 +7,7 @@ import { applyLine, type ClockState, clockAt } from './clock.ts';
 import { keepClock, readClock } from './clockCache.ts';
 import { type HostClock, hostClock, momentOf } from './hostClock.ts';
 import { takeUpGuardEvents } from './hostGuard.ts';
+import type { OpenLogFile } from './logFile.ts';
 import { takeUpReveals } from './outsideReveals.ts';
 import type { RecordEvent, RecordLine } from './recordEvents.ts';
 import { RecordLog, type RecordLogDeps } from './recordLog.ts';
@@ -25,6 +26,7 @@ export function recordFileOf(dir: string): string {
 export class Recorder implements Disposable {
   readonly #dir: string;
   readonly #time: HostClock;
+  readonly #openFile: OpenLogFile | undefined;
   readonly #appended = new Emitter<RecordLine>();
   #log: RecordLog | undefined;
   #clock: ClockState;
@@ -36,15 +38,16 @@ export class Recorder implements Disposable {
   /** Fires with what goes into the record, before it is on the disk. */
   readonly onDidAppend = this.#appended.event;
 
-  private constructor(dir: string, clock: ClockState, time: HostClock) {
+  private constructor(dir: string, clock: ClockState, deps: RecorderDeps) {
     this.#dir = dir;
     this.#clock = clock;
-    this.#time = time;
+    this.#time = deps.hostClock ?? hostClock;
+    this.#openFile = deps.openFile;
   }
 
   /** Reads what there is, and what a guard left. Errors: what the file system says. */
   static async open(dir: string, deps: RecorderDeps): Promise<Recorder> {
-    const recorder = new Recorder(dir, await readClock(dir, recordFileOf(dir)), deps.hostClock ?? hostClock);
+    const recorder = new Recorder(dir, await readClock(dir, recordFileOf(dir)), deps);
     const { log, openFile, reserveBytes } = deps;
     recorder.#log = await RecordLog.open(recordFileOf(dir), {
       log,
@@ -110,6 +113,8 @@ export class Recorder implements Disposable {
     const cast = new CastFile(path.join(this.#dir, 'terminals', `${id}.cast`), size, {
       nowMs: () => this.#time.monoMs(),
       utcMs: this.#time.utcMs(),
+      openFile: this.#openFile,
+      onKept: (kept) => this.append({ kind: 'cast', id, ...kept }),
     });
     this.append({ kind: 'terminal', id, cast: `terminals/${id}.cast`, ...size });
     return { cast, id };
