@@ -69,6 +69,8 @@ interface Kill {
   readonly said: readonly Said[];
   /** For how long the machine itself, or its disk, let the session wait: that much later may all be. */
   readonly stalledMs: number;
+  /** Whether the container ran when it was killed. */
+  readonly hasRun: boolean;
   /** Monotonic; undefined where it was killed before it could do anything. */
   readonly beganAt: number | undefined;
   readonly killedAt: number;
@@ -92,8 +94,15 @@ async function killed(id: string, point: Point): Promise<Kill> {
     return { kind, at: Number(at) };
   });
   const began = said.find(({ kind }) => kind === 'on')?.at;
-  const steps = said.filter(({ kind }) => kind !== 'on' && !kind.startsWith('sync'));
-  return { said: steps, stalledMs: stalledMs(said, killedAt), beganAt: began, killedAt };
+  const steps = said.filter(({ kind }) => !['on', 'ran'].includes(kind) && !kind.startsWith('sync'));
+  const hasRun = said.findLast(({ kind }) => ['on', 'ran', 'frozen'].includes(kind))?.kind !== 'frozen';
+  return {
+    hasRun,
+    said: steps,
+    stalledMs: stalledMs(said, killedAt),
+    beganAt: began,
+    killedAt,
+  };
 }
 
 /** What is usual: a step every 3 ms, and the syncs of a disk whose faults make them slow. */
@@ -193,6 +202,7 @@ async function reopened(
 ): Promise<{ clock: ClockState; ranUntil: number }> {
   const folder = store.dirOf(id);
   const frozenAt = hostClock.monoMs();
+  const ranOn = kill.hasRun && aftermath === 'it ran on';
   if (aftermath === 'guard froze it') {
     const at = { utc: new Date().toISOString(), mono: frozenAt, boot: hostClock.boot };
     await appendFile(
@@ -207,7 +217,7 @@ async function reopened(
     utcMs: () => hostClock.utcMs() + gapMs,
   };
   const recorder = await Recorder.open(folder, { log: nullLog, reserveBytes: 1 << 12, hostClock: later });
-  recorder.append({ kind: 'container', how: aftermath === 'it ran on' ? 'was running' : 'was paused' });
+  recorder.append({ kind: 'container', how: ranOn ? 'was running' : 'was paused' });
   await recorder.flush();
   const { clock } = recorder;
   const ranUntil = {
@@ -217,7 +227,7 @@ async function reopened(
   };
   recorder.append({ kind: 'frozen', reason: 'closed' });
   await recorder.close();
-  return { clock, ranUntil: ranUntil[aftermath] };
+  return { clock, ranUntil: ranOn || aftermath !== 'it ran on' ? ranUntil[aftermath] : kill.killedAt };
 }
 
 interface Outcome {
@@ -258,7 +268,8 @@ async function check(id: string, life: Life, point: Point): Promise<Outcome> {
     events.slice(0, ofScript).findLast(({ kind }) => kind === 'frozen' || kind === 'thawed')?.kind ??
       (isLost ? undefined : 'thawed'),
   );
-  const crashes = wasRunning && point.aftermath !== 'it ran on' ? ['crash'] : [];
+  const ranOn = kill.hasRun && point.aftermath === 'it ran on';
+  const crashes = wasRunning && !ranOn ? ['crash'] : [];
   expect(pauses.filter((reason) => reason !== 'pause')).toEqual(crashes);
   return { lost, lostOutput, clockOff, stalled: kill.stalledMs };
 }
@@ -312,11 +323,12 @@ test(`killed at ${points} points, it loses nothing that is older than a second, 
     plans.slice(i * lives, (i + 1) * lives),
   );
   const queue = [...chains];
-  await Promise.all(
+  const followed = await Promise.allSettled(
     Array.from({ length: abreast }, async () => {
       for (let chain = queue.shift(); chain; chain = queue.shift()) await follow(chain);
     }),
   );
+  for (const one of followed) if (one.status === 'rejected') throw one.reason;
   const most = (of: (outcome: Outcome) => number): string =>
     `${Math.round(Math.max(...outcomes.map(of)))} ms`;
   const beyond = outcomes.filter((one) => Math.max(one.lost, one.lostOutput, one.clockOff) > boundMs);

@@ -33,6 +33,7 @@ async function main(storeDir: string, id: string, fault: Fault, seed: number): P
   recorder.append({ kind: 'container', how: 'started' });
   await recorders.watch(id);
   recorder.append({ kind: 'thawed' });
+  await recorder.flush();
   const { cast } = recorder.openCast({ cols: 80, rows: 24 });
   writeSync(1, `on ${nowMs()}\n`);
   for (;;) {
@@ -45,6 +46,10 @@ async function main(storeDir: string, id: string, fault: Fault, seed: number): P
     else {
       const [cols = 0, rows = 0] = step.data.split('x').map(Number);
       cast.resize({ cols, rows });
+    }
+    if (kind === 'thawed') {
+      await recorder.flush();
+      writeSync(1, `ran ${nowMs()}\n`);
     }
     await delay(3);
   }
