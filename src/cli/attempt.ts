@@ -11,6 +11,7 @@ import { devcontainerCommand, probeCommand } from './attemptAttach.ts';
 import { clockCommand, disqualifyCommand, noteCommand, pauseCommand, resumeCommand } from './attemptClock.ts';
 import { debriefCommand, exampleCommand, protocolIn } from './attemptConditions.ts';
 import { type AttemptCommandContext, oneId, requireYes } from './attemptContext.ts';
+import { curveCommand } from './attemptCurve.ts';
 import { exportCommand } from './attemptExport.ts';
 import { gradeAttemptCommand, submitAttemptCommand } from './attemptGrade.ts';
 import { importCommand, listImported, readImported, withoutTests } from './attemptImport.ts';
@@ -46,6 +47,7 @@ const commands: Readonly<
   resume: resumeCommand,
   note: noteCommand,
   clock: clockCommand,
+  curve: curveCommand,
   disqualify: disqualifyCommand,
   debrief: debriefCommand,
   example: exampleCommand,

@@ -48,6 +48,10 @@ export const usage = `e2e-swe: build and judge whole repositories from a spec
       Stop the clock and keep the workspace frozen, whoever opens it, until it is resumed.
   e2e-swe attempt clock ID [--json]
       Show wall, unpaused, focused, active, waiting and idle time, the pauses with their reasons, and what is left.
+  e2e-swe attempt curve ID [--every MIN | --snapshots A,B,…] [--out FILE] [--theme NAME] [--hardened] [--as-author]
+      Grade past snapshots of an attempt that is over, in fresh containers, and put passed tests over active time:
+      as a table, or in a file .svg, .csv or .json (themes: light, dark, highContrast; a PNG is made in the editor).
+      What is graded already is not graded again. --as-author: also of practice that is not over.
   e2e-swe attempt note ID TEXT
       Write a note into the record.
   e2e-swe attempt disqualify ID --reason TEXT --yes

@@ -1,0 +1,196 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readRecordLog } from '#core/attempt/readRecordLog.ts';
+import type { RecordLine } from '#core/attempt/recordEvents.ts';
+import { TextReplay } from '#core/attempt/replayText.ts';
+import { randoms } from '../core/attempt/support.ts';
+import { canRunDaemon, SecondDaemon, tinyImage } from '../docker/secondDaemon.ts';
+import { waitFor } from '../docker/support.ts';
+import { makeTask } from '../fixtures/tasks/makeTask.ts';
+import { openWorkbench, REPO, shootFailures, type Workbench } from './harness/workbench.ts';
+import { clearNotifications, gradeMs, row, showTasks } from './support/steps.ts';
+
+/** `npm run test:kill` runs all 20. */
+const points = Number(process.env.E2E_SWE_KILL_WINDOW_POINTS ?? 2);
+const seed = Number(process.env.E2E_SWE_KILL_SEED ?? 1);
+/** What may be lost. */
+const boundMs = 1_000;
+const pointMs = 90_000;
+
+const victims = ['extension host', 'engine', 'window', 'extension host', 'window'] as const;
+type Victim = (typeof victims)[number];
+
+describe.skipIf(!canRunDaemon)('a window that is worked in', () => {
+  let daemon: SecondDaemon;
+  let first: Workbench;
+  let window: Workbench;
+  let dir = '';
+  let attemptDir = '';
+  let container = '';
+  let url = '';
+  const outcomes: string[] = [];
+
+  beforeAll(async () => {
+    daemon = await SecondDaemon.start();
+    dir = await mkdtemp(path.join(tmpdir(), 'kill-'));
+    await makeTask(path.join(dir, 'tasks', 'killed'), {
+      environment: `docker_image = "${tinyImage}"\nallow_internet = false`,
+      dockerfile: null,
+    });
+    first = await openWorkbench({
+      folder: path.join(dir, 'tasks'),
+      extensionFrom: REPO,
+      env: { DOCKER_HOST: daemon.address },
+      settings: {
+        'e2eSwe.storeFolder': path.join(dir, 'store'),
+        'editor.quickSuggestions': { other: 'off' },
+      },
+    });
+    window = first;
+    await showTasks(first);
+    await row(first, 'killed').hover();
+    window = await first.newWindow(() =>
+      row(first, 'killed').getByRole('button', { name: 'Start attempt' }).click(),
+    );
+    await status('killed: running').waitFor({ timeout: 60_000 });
+    url = window.page.url();
+    container = daemon.docker(['ps', '--format', '{{.Names}}']);
+    attemptDir = path.join(dir, 'store/attempts/killed', container.replace('e2e-swe-workspace-', ''));
+  }, gradeMs);
+
+  afterAll(async () => {
+    await window?.page.close().catch(() => undefined);
+    await first?.close();
+    await daemon?.dispose();
+    await rm(dir, { recursive: true, force: true });
+  });
+
+  shootFailures(() => window);
+
+  const status = (text: string) => window.page.locator('.statusbar-item', { hasText: text });
+  const paused = () => daemon.docker(['inspect', '-f', '{{.State.Status}}', container]) === 'paused';
+
+  async function lockPid(): Promise<number | undefined> {
+    const text = await readFile(path.join(attemptDir, 'lock.json'), 'utf8').catch(() => '{}');
+    return (JSON.parse(text || '{}') as { pid?: number }).pid;
+  }
+
+  async function linesOf(): Promise<RecordLine[]> {
+    const lines: RecordLine[] = [];
+    for await (const read of readRecordLog(path.join(attemptDir, 'record.jsonl'))) {
+      if ('line' in read) lines.push(read.line);
+      else expect(read.damage.what).toMatch(/^The last line is torn/);
+    }
+    return lines;
+  }
+
+  /** A file of its own with a terminal that tells the time beside it; then what is typed, each word with its moment. */
+  async function work(name: string, forMs: number): Promise<{ at: number; text: string }[]> {
+    const { page } = window;
+    daemon.docker(['exec', container, 'sh', '-c', `echo begin > /app/${name}`]);
+    await window.runCommand('E2E-SWE: New container terminal');
+    const shown = page.locator('.terminal-wrapper.active .xterm-rows');
+    await shown.filter({ hasText: /[#$]/ }).waitFor();
+    // A preview that is drawn only now takes the focus.
+    await page.locator('.terminal-wrapper.active').click();
+    await page.keyboard.type('while :; do date +%s%3N; sleep 0.05; done\n');
+    await shown.filter({ hasText: /\d{13}/ }).waitFor();
+    await window.runCommand('E2E-SWE: Go to file in workspace…');
+    await window.pick(name);
+    await page.locator('.tab.active', { hasText: name }).waitFor();
+    await page.locator('.monaco-editor.focused').waitFor();
+    await page.keyboard.press('Control+End');
+    const typed: { at: number; text: string }[] = [];
+    const until = Date.now() + forMs;
+    for (let i = 0; Date.now() < until; i++) {
+      const text = `${i} `;
+      await page.keyboard.type(text);
+      typed.push({ at: Date.now(), text });
+      await delay(20);
+    }
+    return typed;
+  }
+
+  async function kill(victim: Victim): Promise<void> {
+    if (victim === 'engine') return daemon.kill();
+    if (victim === 'extension host') {
+      process.kill((await lockPid()) as number, 'SIGKILL');
+      return;
+    }
+    const session = await window.page.context().newCDPSession(window.page);
+    // The renderer ends as by a signal; there is no answer.
+    void session.send('Page.crash').catch(() => undefined);
+    await delay(100);
+  }
+
+  async function reopen(): Promise<void> {
+    await window.page.close().catch(() => undefined);
+    await first.page.bringToFront();
+    window = await first.newWindow(() =>
+      first.page.evaluate(`window.open(${JSON.stringify(url)}), undefined`),
+    );
+    await status('killed: running').waitFor({ timeout: 60_000 });
+    await clearNotifications(window);
+  }
+
+  async function castEnd(lines: readonly RecordLine[]): Promise<number> {
+    const cast = lines.findLast((line) => line.kind === 'terminal')?.cast ?? '';
+    const text = await readFile(path.join(attemptDir, cast), 'utf8');
+    const times = text.slice(0, text.lastIndexOf('\n')).match(/\b1\d{12}\b/g) ?? [];
+    return Number(times.at(-1));
+  }
+
+  async function point(index: number, victim: Victim, forMs: number): Promise<void> {
+    const name = `p${index}.txt`;
+    const typed = await work(name, forMs);
+    const pid = await lockPid();
+    await kill(victim);
+    const killedAt = Date.now();
+    // What the machine itself let wait: keystrokes take milliseconds.
+    const recent = typed.filter(({ at }) => at > killedAt - 2 * boundMs);
+    const stalled = Math.max(0, ...recent.map(({ at }, i) => (recent[i + 1]?.at ?? killedAt) - at - 100));
+    if (victim === 'extension host') await waitFor('the freeze', paused, 15);
+    else await delay(1_500);
+    const frozenMs = Date.now() - killedAt;
+    const lines = await linesOf();
+    const replay = new TextReplay();
+    for (const line of lines) replay.apply(line);
+    const replayed = replay.get(`/app/${name}`)?.text.replace('begin\n', '');
+    const prefixes = typed.map((_, i) =>
+      typed
+        .slice(0, i + 1)
+        .map(({ text }) => text)
+        .join(''),
+    );
+    // Byte for byte what was typed up to some keystroke; before the first one nothing is recorded of a file.
+    if (replayed !== undefined && replayed !== '')
+      expect(
+        prefixes.some((prefix) => prefix.startsWith(replayed)),
+        replayed,
+      ).toBe(true);
+    const kept = prefixes.filter((prefix) => prefix.length <= (replayed ?? '').length).length;
+    const lost = killedAt - (typed[kept]?.at ?? killedAt);
+    const lostOutput = killedAt - (await castEnd(lines));
+    outcomes.push(
+      `${index} ${victim} after ${forMs} ms: ${Math.round(lost)} ms of the record, ${Math.round(lostOutput)} ms of the terminal lost; frozen after ${frozenMs} ms; stalled ${Math.round(stalled)} ms; pid ${pid} -> ${await lockPid()}`,
+    );
+    process.stdout.write(`${outcomes.at(-1)}\n`);
+    expect(lost).toBeLessThan(boundMs + stalled);
+    expect(lostOutput).toBeLessThan(boundMs + stalled);
+    if (victim === 'engine') await daemon.relaunch();
+    await reopen();
+  }
+
+  test(
+    `killed at ${points} points, nothing older than a second is lost, the clock is right, and nothing runs on`,
+    async () => {
+      const random = randoms(seed);
+      for (let i = 0; i < points; i++)
+        await point(i, victims[i % victims.length] as Victim, 400 + Math.floor(random() * 3_000));
+    },
+    30_000 + points * pointMs,
+  );
+});
