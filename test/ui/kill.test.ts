@@ -59,6 +59,7 @@ describe.skipIf(!canRunDaemon)('a window that is worked in', () => {
     url = window.page.url();
     container = daemon.docker(['ps', '--format', '{{.Names}}']);
     attemptDir = path.join(dir, 'store/attempts/killed', container.replace('e2e-swe-workspace-', ''));
+    await reopen();
   }, gradeMs);
 
   afterAll(async () => {
@@ -129,9 +130,11 @@ describe.skipIf(!canRunDaemon)('a window that is worked in', () => {
   async function reopen(): Promise<void> {
     await window.page.close().catch(() => undefined);
     await first.page.bringToFront();
-    window = await first.newWindow(() =>
-      first.page.evaluate(`window.open(${JSON.stringify(url)}), undefined`),
-    );
+    // A renderer of its own: one that another window opened shares that one's.
+    window = await first.newWindow(async () => {
+      const page = await first.page.context().newPage();
+      await page.goto(url);
+    });
     await status('killed: running').waitFor({ timeout: 60_000 });
     await clearNotifications(window);
   }
