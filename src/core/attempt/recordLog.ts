@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { errorMessage, isDiskFull } from '#core/base/errors.ts';
 import type { Log } from '#core/base/log.ts';
-import { type HostClock, hostClock } from './hostClock.ts';
+import { type HostClock, hostClock, readHostClock } from './hostClock.ts';
 import { type LogFile, type OpenLogFile, openForWriting } from './logFile.ts';
 import { type RecordEvent, type RecordLine, recordVersion } from './recordEvents.ts';
 import { makeReserve, releaseReserve, reserveBytes } from './reserve.ts';
@@ -88,11 +88,15 @@ export class RecordLog {
     return this.#failure;
   }
 
-  /** The moment is now. Never throws; what comes after `close` is dropped. */
-  append(event: RecordEvent): void {
+  /** Never throws; what comes after `close` is dropped. */
+  append(event: RecordEvent, { utcMs, monoMs } = readHostClock(this.#clock)): void {
     if (this.#isClosed) return;
-    const at = { utc: new Date(this.#clock.utcMs()).toISOString(), mono: this.#clock.monoMs() };
-    const line: RecordLine = { n: this.#next++, ...at, ...event };
+    const line: RecordLine = {
+      n: this.#next++,
+      utc: new Date(utcMs).toISOString(),
+      mono: monoMs,
+      ...event,
+    };
     this.#queue.push(line);
     this.#deps.onLine?.(line);
     this.#schedule(flushMs);
