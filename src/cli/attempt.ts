@@ -25,6 +25,7 @@ import {
   snapshotsCommand,
 } from './attemptSnapshots.ts';
 import { summaryCommand } from './attemptSummary.ts';
+import { verifyCommand } from './attemptVerify.ts';
 import { type CliContext, parseCommand, stderrLog, storeFolder, taskFolder, UsageError } from './context.ts';
 
 const commands: Readonly<
@@ -56,6 +57,7 @@ const commands: Readonly<
   import: importCommand,
   devcontainer: devcontainerCommand,
   probe: probeCommand,
+  verify: verifyCommand,
   delete: remove,
   orphans: orphansCommand,
 };
@@ -150,7 +152,12 @@ async function show(args: string[], context: AttemptCommandContext): Promise<num
 
 /** The command's exit code is ours. */
 async function exec(args: string[], context: AttemptCommandContext): Promise<number> {
-  const { values, positionals } = parseCommand(args, { interactive: { type: 'boolean', short: 'i' } });
+  const { values, positionals } = parseCommand(args, {
+    interactive: { type: 'boolean', short: 'i' },
+    actor: { type: 'string' },
+  });
+  const { actor = 'human' } = values;
+  if (actor !== 'human' && actor !== 'agent') throw new UsageError('--actor is human or agent.');
   const [id, ...command] = positionals;
   if (id === undefined || command.length === 0)
     throw new UsageError('Name one attempt and a command: attempt exec ID -- CMD…');
@@ -170,7 +177,7 @@ async function exec(args: string[], context: AttemptCommandContext): Promise<num
       await new Promise((resolve) => process[stream].once('drain', resolve).once('close', resolve));
     };
     const spec = { command, user, workdir, input, onOutput };
-    return await runRecorded(open.container, spec, open.recorder, context.signal);
+    return await runRecorded(open.container, spec, open.recorder, context.signal, actor);
   } finally {
     await open.close();
   }
