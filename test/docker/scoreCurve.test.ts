@@ -77,11 +77,15 @@ test('it is refused while its builder could learn of it; practice is shown to th
   const { curve, kinds } = await make({ asAuthor: true, snapshots: [taken[1] as string] });
   expect(curve.points).toMatchObject([{ snapshot: taken[1], passed: 1, verdict: 'unresolved', by: 'curve' }]);
   expect(kinds).toEqual(['planned', 'grading', 'point', 'curve']);
-  // Nothing of it is the attempt's, or in its record.
+  // It is no grade of the attempt; that it was shown while somebody builds is in the record.
   expect((await store.read(id)).grades).toEqual(before);
   await open.recorder?.flush();
-  for await (const line of readRecordLines(recordFileOf(store.dirOf(id))))
+  const reveals: unknown[] = [];
+  for await (const line of readRecordLines(recordFileOf(store.dirOf(id)))) {
     expect(line.kind).not.toMatch(/^grade/);
+    if (line.kind === 'revealed-outside') reveals.push(line);
+  }
+  expect(reveals).toMatchObject([{ what: 'score-curve', of: id, tier: 'counts' }]);
 });
 
 test('once it is over: each files are graded once, in their order, and the official grade is not made again', async () => {

@@ -163,7 +163,7 @@ export const recordEvent = z.discriminatedUnion('kind', [
     at: z.string(),
     what: z.enum([
       ...['grade', 'attempt-grade', 'stored-grade', 'verifier-log', 'grade-folder'],
-      ...['harbor-check', 'task-file'],
+      ...['harbor-check', 'task-file', 'score-curve'],
     ] as const),
     /** A source, an attempt, a grade's folder, a file. */
     of: z.string(),

@@ -16,6 +16,7 @@ import {
   type TimedSnapshot,
   timeSnapshots,
 } from './curvePoints.ts';
+import { attemptsAt, revealOutside } from './outsideReveals.ts';
 import { readRecordLines } from './readRecordLog.ts';
 import { recordFileOf } from './recorder.ts';
 import { sourceOfSnapshot } from './snapshotSource.ts';
@@ -48,7 +49,8 @@ const defaultEveryMinutes = 10;
 
 /**
  * Grades past snapshots in fresh containers and puts their scores over the attempt's time. What is graded is kept apart
- * from the attempt's own grades, by the digest of the files, and not graded again; nothing of it goes into the record.
+ * from the attempt's own grades, by the digest of the files, and not graded again. In the records of attempts at the task
+ * that are not over it is a reveal.
  * Errors: `UserError`, also for an attempt whose builder could learn of it.
  */
 export async function scoreCurve(
@@ -66,6 +68,9 @@ export async function scoreCurve(
     const task = await taskOf(record);
     const digest = await contentDigest(task.dir);
     const timed = await pointsOf(context, id, options);
+    // Whoever still builds at the task could see it, in whatever attempt.
+    const underWay = await attemptsAt(store, task.dir, digest);
+    await revealOutside(context, underWay, { what: 'score-curve', of: id, tier: 'counts' });
     const known = new Map<string, Known>();
     for (const { head } of timed) {
       const grade = await knownGrade(context, record, head.tree, head.id, digest);
