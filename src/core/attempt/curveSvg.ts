@@ -24,7 +24,7 @@ const palettes: Readonly<Record<CurveTheme, Palette>> = {
     ...{ line: '#79c0ff', official: '#56d364', missing: '#ff8b85' },
   },
   highContrast: {
-    ...{ background: '#000000', text: '#ffffff', grid: '#6fc3df' },
+    ...{ background: '#000000', text: '#ffffff', grid: '#5a5a5a' },
     ...{ line: '#ffff00', official: '#ffffff', missing: '#ffffff' },
   },
 };
@@ -70,7 +70,7 @@ export function renderCurveSvg(curve: ScoreCurve, theme: CurveTheme): string {
     `<path d="${grid.join('')}" stroke="${colours.grid}" fill="none"/>`,
     `<g fill="${colours.text}"><text x="${frame.left}" y="28" font-size="15">${escaped(shortened(title, 92))}</text>`,
     ...labels,
-    `<text transform="translate(20 ${frame.top + inner.height / 2}) rotate(-90)" text-anchor="middle">Passed tests</text></g>`,
+    `<text transform="translate(20 ${frame.top + inner.height / 2}) rotate(-90)" text-anchor="middle">Passed tests${curve.total === null ? '' : `, of ${curve.total}`}</text></g>`,
     `<path d="M${frame.left} ${frame.top}V${bottom}H${right}" fill="none" stroke="${colours.text}"/>`,
     ...(graded.length > 1
       ? [`<polyline points="${line}" fill="none" stroke="${colours.line}" stroke-width="2"/>`]
