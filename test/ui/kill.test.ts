@@ -138,15 +138,21 @@ describe.skipIf(!canRunDaemon)('a window that is worked in', () => {
     await delay(100);
   }
 
+  /** Again until it is no second one: an editor may have begun again by itself, and its lock goes with its page. */
   async function reopen(): Promise<void> {
-    await window.page.close().catch(() => undefined);
-    await first.page.bringToFront();
-    // A renderer of its own: one that another window opened shares that one's.
-    window = await first.newWindow(async () => {
-      const page = await first.page.context().newPage();
-      await page.goto(url);
-    });
-    await status(/killed: running(?!, read-only)/).waitFor({ timeout: 60_000 });
+    for (let tries = 1; ; tries++) {
+      await window.page.close().catch(() => undefined);
+      await first.page.bringToFront();
+      // A renderer of its own: one that another window opened shares that one's.
+      window = await first.newWindow(async () => {
+        const page = await first.page.context().newPage();
+        await page.goto(url);
+      });
+      await status('killed: running').waitFor({ timeout: 60_000 });
+      if (!((await status('killed: running').textContent()) ?? '').includes('read-only')) break;
+      if (tries === 5) throw new Error('Another window keeps the attempt.');
+      await delay(2_000);
+    }
     await clearNotifications(window);
   }
 
@@ -217,10 +223,11 @@ describe.skipIf(!canRunDaemon)('a window that is worked in', () => {
   /** The time from the freeze on is a pause, and says why. */
   async function reopenAfterCrash(frozenAt: number, bound: number): Promise<void> {
     await reopen();
-    const crash = (await clockNow()).pauses.findLast(
-      ({ reason }) => reason === 'crash' || reason === 'closed',
+    const told = (await clockNow()).pauses.filter(
+      ({ since, reason }) =>
+        Math.abs(Date.parse(since) - frozenAt) < bound && (reason === 'crash' || reason === 'closed'),
     );
-    expect(Math.abs(Date.parse(crash?.since ?? '') - frozenAt)).toBeLessThan(bound);
+    expect(told).not.toEqual([]);
   }
 
   async function clockNow(): Promise<ClockState> {
