@@ -184,7 +184,7 @@ describe('the record of a session', () => {
     await attempts.pause(id);
     await open.close();
     expect(await kinds(id)).toEqual([
-      ...['opened', 'container', 'thawed', 'running'],
+      ...['opened', 'container', 'milestone', 'thawed', 'running'],
       ...['grade', 'grading', 'frozen: grade', 'graded', 'running', 'thawed'],
       ...['paused', 'frozen: pause', 'running', 'thawed', 'note', 'paused', 'frozen: pause', 'closed'],
     ]);
