@@ -11,6 +11,7 @@ import { devcontainerCommand, probeCommand } from './attemptAttach.ts';
 import { clockCommand, disqualifyCommand, noteCommand, pauseCommand, resumeCommand } from './attemptClock.ts';
 import { debriefCommand, exampleCommand, protocolIn } from './attemptConditions.ts';
 import { type AttemptCommandContext, oneId, requireYes } from './attemptContext.ts';
+import { curveCommand } from './attemptCurve.ts';
 import { exportCommand } from './attemptExport.ts';
 import { gradeAttemptCommand, submitAttemptCommand } from './attemptGrade.ts';
 import { importCommand, listImported, readImported, withoutTests } from './attemptImport.ts';
@@ -24,6 +25,7 @@ import {
   snapshotsCommand,
 } from './attemptSnapshots.ts';
 import { summaryCommand } from './attemptSummary.ts';
+import { verifyCommand } from './attemptVerify.ts';
 import { type CliContext, parseCommand, stderrLog, storeFolder, taskFolder, UsageError } from './context.ts';
 
 const commands: Readonly<
@@ -46,6 +48,7 @@ const commands: Readonly<
   resume: resumeCommand,
   note: noteCommand,
   clock: clockCommand,
+  curve: curveCommand,
   disqualify: disqualifyCommand,
   debrief: debriefCommand,
   example: exampleCommand,
@@ -54,6 +57,7 @@ const commands: Readonly<
   import: importCommand,
   devcontainer: devcontainerCommand,
   probe: probeCommand,
+  verify: verifyCommand,
   delete: remove,
   orphans: orphansCommand,
 };
@@ -148,7 +152,12 @@ async function show(args: string[], context: AttemptCommandContext): Promise<num
 
 /** The command's exit code is ours. */
 async function exec(args: string[], context: AttemptCommandContext): Promise<number> {
-  const { values, positionals } = parseCommand(args, { interactive: { type: 'boolean', short: 'i' } });
+  const { values, positionals } = parseCommand(args, {
+    interactive: { type: 'boolean', short: 'i' },
+    actor: { type: 'string' },
+  });
+  const { actor = 'human' } = values;
+  if (actor !== 'human' && actor !== 'agent') throw new UsageError('--actor is human or agent.');
   const [id, ...command] = positionals;
   if (id === undefined || command.length === 0)
     throw new UsageError('Name one attempt and a command: attempt exec ID -- CMD…');
@@ -168,7 +177,7 @@ async function exec(args: string[], context: AttemptCommandContext): Promise<num
       await new Promise((resolve) => process[stream].once('drain', resolve).once('close', resolve));
     };
     const spec = { command, user, workdir, input, onOutput };
-    return await runRecorded(open.container, spec, open.recorder, context.signal);
+    return await runRecorded(open.container, spec, open.recorder, context.signal, actor);
   } finally {
     await open.close();
   }

@@ -21,8 +21,9 @@ export const usage = `e2e-swe: build and judge whole repositories from a spec
       Print an example of the file that "start --protocol" or "debrief" reads.
   e2e-swe attempt list [--json] | show ID [--json]
       List the attempts; show where one stands, its history and its grades.
-  e2e-swe attempt exec [-i] ID -- CMD…
-      Run a command in the workspace; its exit code is the result. -i passes standard input on.
+  e2e-swe attempt exec [-i] [--actor human|agent] ID -- CMD…
+      Run a command in the workspace; its exit code is the result. -i passes standard input on; --actor says in the
+      record who ran it.
   e2e-swe attempt grade ID [--snapshot SNAPSHOT] [--keep-working] [--hardened] [--json] [--live] [--allow-host-env]
       Freeze the workspace while it is graded as above; with --keep-working, only while its submission is taken.
       With --snapshot it is graded as it was then. A measured attempt shows no more than its tier, and no --live below
@@ -48,8 +49,14 @@ export const usage = `e2e-swe: build and judge whole repositories from a spec
       Stop the clock and keep the workspace frozen, whoever opens it, until it is resumed.
   e2e-swe attempt clock ID [--json]
       Show wall, unpaused, focused, active, waiting and idle time, the pauses with their reasons, and what is left.
+  e2e-swe attempt curve ID [--every MIN | --snapshots A,B,…] [--out FILE] [--theme NAME] [--hardened] [--as-author]
+      Grade past snapshots of an attempt that is over, in fresh containers, and put passed tests over active time:
+      as a table, or in a file .svg, .csv or .json (themes: light, dark, highContrast; a PNG is made in the editor).
+      What is graded already is not graded again. --as-author: also of practice that is not over.
   e2e-swe attempt note ID TEXT
       Write a note into the record.
+  e2e-swe attempt verify ID [--json]
+      Read the whole record: its chain of hashes, its terminals, the texts that it leads to. Exit code 1 damaged.
   e2e-swe attempt disqualify ID --reason TEXT --yes
       End it, or mark one that is over, as not counted; its files and grades stay.
   e2e-swe attempt debrief ID (FILE.json|-)

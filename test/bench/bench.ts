@@ -14,6 +14,7 @@ import {
   timeGrades,
   timeGradesAsMember,
 } from './grades.ts';
+import { recorderSection } from './recorder.ts';
 import { timeSnapshots } from './snapshots.ts';
 import { verdictOf } from './statistics.ts';
 import { timeThroughput } from './throughput.ts';
@@ -125,6 +126,8 @@ one by the engine's tar, which always reads everything and is what a grade's fre
 ${rows.join('\n')}`;
     return { text, isMet: snapshots.every(({ fiveChanged, limit }) => fiveChanged <= limit) };
   },
+
+  recorder: recorderSection,
 };
 
 const head = `# Bench results

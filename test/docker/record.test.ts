@@ -1,4 +1,4 @@
-import { readFile, rename, stat } from 'node:fs/promises';
+import { readFile, rename, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { AttemptStore } from '#core/attempt/attemptStore.ts';
@@ -184,7 +184,7 @@ describe('the record of a session', () => {
     await attempts.pause(id);
     await open.close();
     expect(await kinds(id)).toEqual([
-      ...['opened', 'container', 'thawed', 'running'],
+      ...['opened', 'container', 'milestone', 'thawed', 'running'],
       ...['grade', 'grading', 'frozen: grade', 'graded', 'running', 'thawed'],
       ...['paused', 'frozen: pause', 'running', 'thawed', 'note', 'paused', 'frozen: pause', 'closed'],
     ]);
@@ -264,10 +264,15 @@ describe('the record of a session', () => {
     expect((await cli('pause', id)).code).toBe(2);
     expect((await cli('resume', id)).code).toBe(0);
     expect((await cli('note', id, 'to', 'self')).code).toBe(0);
+    expect((await cli('exec', '--actor', 'robot', id, '--', 'true')).code).toBe(2);
+    expect((await cli('exec', '--actor', 'agent', id, '--', 'true')).code).toBe(0);
     expect((await cli('exec', id, '--', 'sh', '-c', 'echo seen; exit 3')).code).toBe(3);
+    expect(await cli('verify', id)).toMatchObject({ code: 0, stdout: expect.stringMatching(/: whole\n/) });
     const all = await lines(id);
     expect(all.findLast((line) => line.kind === 'note')).toMatchObject({ text: 'to self' });
     const command = all.findLast((line) => line.kind === 'command');
+    const actors = all.flatMap((line) => (line.kind === 'command' ? [line.actor] : []));
+    expect(actors.slice(-2)).toEqual(['agent', 'human']);
     expect(command).toMatchObject({ command: "sh -c 'echo seen; exit 3'", cwd: '/app' });
     expect(all.findLast((line) => line.kind === 'command-ended')).toMatchObject({ exitCode: 3 });
     const terminal = all.findLast((line) => line.kind === 'terminal');
@@ -278,6 +283,11 @@ describe('the record of a session', () => {
     expect(JSON.parse((await cli('clock', id, '--json')).stdout)).toMatchObject({
       phase: 'paused',
       budgetSec: 3600,
+    });
+    await writeFile(path.join(store.dirOf(id), terminal?.cast ?? ''), cast.replace('seen', 'else'));
+    expect(await cli('verify', id)).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining('It was changed'),
     });
     expect((await cli('disqualify', id, '--reason', 'used a chat')).code).toBe(2);
     expect((await cli('disqualify', id, '--reason', 'used a chat', '--yes')).code).toBe(0);

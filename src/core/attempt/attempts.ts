@@ -28,6 +28,7 @@ import { Recorders } from './recorders.ts';
 import { recordSession } from './recordSession.ts';
 import { type RecordSummary, readSummary } from './recordSummary.ts';
 import { type ResetKind, resetAttempt } from './resetAttempt.ts';
+import { type CurveEvent, type CurveOptions, scoreCurve } from './scoreCurve.ts';
 import { unsealGrades } from './sealedGrades.ts';
 import { snapshotAttempt } from './snapshots.ts';
 import { startAttempt } from './startAttempt.ts';
@@ -212,6 +213,11 @@ export class Attempts {
     signal: AbortSignal,
   ): AsyncGenerator<GradeEvent> {
     return eventsOf((emit, stop) => gradeSnapshot(this.#context, id, snapshot, options, emit, stop), signal);
+  }
+
+  /** Past snapshots graded afterwards, for passed tests over time; grades that there are already are not made again. */
+  scoreCurve(id: string, options: CurveOptions, signal: AbortSignal): AsyncGenerator<CurveEvent> {
+    return eventsOf((emit, stop) => scoreCurve(this.#context, id, options, emit, stop), signal);
   }
 
   /** A new attempt with the files of a snapshot, or of the workspace as it is now; ends with `ready`, like `start`. */

@@ -1,5 +1,7 @@
-import { appendFile, mkdir } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
+import { type LogFile, type OpenLogFile, openForWriting } from './logFile.ts';
 
 export interface CastSize {
   readonly cols: number;
@@ -11,8 +13,12 @@ interface CastDeps {
   readonly nowMs: () => number;
   /** Of the beginning. */
   readonly utcMs: number;
+  readonly openFile?: OpenLogFile | undefined;
+  /** Told what of the file is on the disk: so many bytes from its beginning, with their SHA-256. */
+  readonly onKept?: (kept: { readonly bytes: number; readonly sha256: string }) => void;
 }
 
+/** Written and synced (fdatasync) this long after it was shown at the latest, as the record is. */
 const flushMs = 400;
 /** A burst that is kept whole, and what is kept of a lasting flood each second; characters. */
 const burst = 1 << 20;
@@ -31,6 +37,9 @@ export class CastFile {
   #waiting: string;
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> = Promise.resolve();
+  #handle: LogFile | undefined;
+  #position = 0;
+  readonly #hash = createHash('sha256');
   #room = burst;
   #roomAt: number;
   #written = 0;
@@ -85,6 +94,7 @@ export class CastFile {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     await this.#flush();
+    await this.#handle?.close().catch(() => undefined);
   }
 
   #mark(): void {
@@ -119,8 +129,7 @@ export class CastFile {
       if (text === '') return;
       this.#waiting = '';
       try {
-        await mkdir(path.dirname(this.#file), { recursive: true, mode: 0o700 });
-        await appendFile(this.#file, text, { mode: 0o600 });
+        await this.#keep(Buffer.from(text));
       } catch {
         // A full disk: the record has its reserve, a terminal's output has none.
         this.#omitted += text.length;
@@ -128,5 +137,22 @@ export class CastFile {
       }
     });
     return this.#writing;
+  }
+
+  async #keep(bytes: Buffer): Promise<void> {
+    const { openFile = openForWriting, onKept } = this.#deps;
+    if (!this.#handle) {
+      await mkdir(path.dirname(this.#file), { recursive: true, mode: 0o700 });
+      this.#handle = await openFile(this.#file);
+    }
+    for (let done = 0; done < bytes.length; ) {
+      const rest = bytes.length - done;
+      done += (await this.#handle.write(bytes, done, rest, this.#position + done)).bytesWritten;
+    }
+    await this.#handle.datasync();
+    // Before that a write that failed is written over by the next one.
+    this.#position += bytes.length;
+    this.#hash.update(bytes);
+    onKept?.({ bytes: this.#position, sha256: this.#hash.copy().digest('hex') });
   }
 }

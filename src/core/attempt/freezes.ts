@@ -50,6 +50,8 @@ export class Freezes {
   readonly #settled = new Emitter<FreezeSettlement>();
   /** Awaited before a container runs: what watches over it has to be there. */
   beforeThaw: (id: string) => Promise<void> = () => Promise.resolve();
+  /** Keeps what `onDidSettle` told; awaited before a container runs, so that no crash makes a clock stand while it does. */
+  persist: (id: string) => Promise<void> = () => Promise.resolve();
 
   /** Fires before it is frozen and after it is thawed. */
   readonly onDidChange = this.#changed.event;
@@ -201,11 +203,13 @@ export class Freezes {
         throw error;
       }
       if (wasFrozen !== true) this.#settled.fire({ id, isFrozen, reason });
+      void this.persist(id);
       return;
     }
     if (wasFrozen !== false) {
       await this.beforeThaw(id);
       this.#settled.fire({ id, isFrozen, reason });
+      await this.persist(id);
     }
     try {
       await container.unpause();

@@ -1,15 +1,11 @@
 import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { errorMessage } from '#core/base/errors.ts';
-import { excludeMatcher } from '#core/grading/excludes.ts';
-import { submissionFromEntries } from '#core/grading/submission.ts';
-import type { AttemptSource, GradeEvent } from '#core/grading/types.ts';
-import { restoreSnapshot } from '#core/snapshot/restore.ts';
-import { normaliseArtifacts } from '#core/task/artifacts.ts';
+import type { GradeEvent } from '#core/grading/types.ts';
 import { requireInterimGrading } from './conditions.ts';
 import { type AttemptContext, taskOf } from './context.ts';
-import { taskMarks } from './gradeAttempt.ts';
 import { gradeSource } from './gradeSource.ts';
+import { sourceOfSnapshot } from './snapshotSource.ts';
 import { requireRestorable } from './snapshots.ts';
 import { isOver } from './states.ts';
 import type { AttemptGradeOptions } from './types.ts';
@@ -38,27 +34,10 @@ export async function gradeSnapshot(
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const temp = await mkdtemp(path.join(folder, '.taking-'));
     try {
-      const taken = await submissionFromEntries(restoreSnapshot(snapshots.of(id), head, signal), {
-        roots: record.roots,
-        dir: temp,
-        exclude: excludeMatcher(normaliseArtifacts(task)),
-        signal,
-      });
-      const file = path.join(folder, `${taken.sha256}.tar.gz`);
-      await rename(taken.file, file);
-      const unstable =
-        head.unstable.length > 0 ? `; ${head.unstable.length} changed while they were read` : '';
-      const fromInside = {
-        rule: 'snapshot-by-container',
-        message: `The snapshot ${head.id} was taken by the container's own tools${unstable}.`,
-      };
-      const source: AttemptSource = {
-        kind: 'attempt',
-        id,
-        path: file,
-        skipped: [...taken.skipped, ...head.skipped.map(({ name, detail }) => `${name} (${detail})`)],
-        marks: [...(head.source === 'container' ? [fromInside] : []), ...(await taskMarks(record, task))],
-      };
+      const { source: taken, sha256 } = await sourceOfSnapshot(context, record, task, head, temp, signal);
+      const file = path.join(folder, `${sha256}.tar.gz`);
+      await rename(taken.path, file);
+      const source = { ...taken, path: file };
       const how = { official: false, snapshot: head.id, options };
       recorder?.append({ kind: 'grade', official: false });
       await gradeSource(context, task, source, how, emit, signal, async (grade) => {

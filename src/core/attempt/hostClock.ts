@@ -22,6 +22,11 @@ export const hostClock: HostClock = {
   utcMs: () => Date.now(),
 };
 
+/** Both clocks at once: what a moment is made of later. */
+export function readHostClock(clock: HostClock): { readonly utcMs: number; readonly monoMs: number } {
+  return { utcMs: clock.utcMs(), monoMs: clock.monoMs() };
+}
+
 export function momentOf(clock: HostClock): Moment {
   return { utc: new Date(clock.utcMs()).toISOString(), mono: clock.monoMs(), boot: clock.boot };
 }

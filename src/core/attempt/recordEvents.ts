@@ -125,6 +125,8 @@ export const recordEvent = z.discriminatedUnion('kind', [
     cols: z.number(),
     rows: z.number(),
   }),
+  /** So much of a terminal's cast is on the disk, from its beginning, with this SHA-256: damage to it shows. */
+  z.object({ kind: z.literal('cast'), id: z.string(), bytes: z.number(), sha256: z.string() }),
   z.object({
     kind: z.literal('terminal-closed'),
     id: z.string(),
@@ -161,7 +163,7 @@ export const recordEvent = z.discriminatedUnion('kind', [
     at: z.string(),
     what: z.enum([
       ...['grade', 'attempt-grade', 'stored-grade', 'verifier-log', 'grade-folder'],
-      ...['harbor-check', 'task-file'],
+      ...['harbor-check', 'task-file', 'score-curve'],
     ] as const),
     /** A source, an attempt, a grade's folder, a file. */
     of: z.string(),

@@ -1,19 +1,15 @@
 import { createHash } from 'node:crypto';
-import type { FileHandle } from 'node:fs/promises';
-import { open } from 'node:fs/promises';
-import { errorCode, errorMessage, isDiskFull } from '#core/base/errors.ts';
+import { errorMessage, isDiskFull } from '#core/base/errors.ts';
 import type { Log } from '#core/base/log.ts';
-import { type HostClock, hostClock } from './hostClock.ts';
+import { type HostClock, hostClock, readHostClock } from './hostClock.ts';
+import { type LogFile, type OpenLogFile, openForWriting } from './logFile.ts';
 import { type RecordEvent, type RecordLine, recordVersion } from './recordEvents.ts';
 import { makeReserve, releaseReserve, reserveBytes } from './reserve.ts';
-
-/** What the log uses of a file; tests give one that loses what was not synced. */
-export type LogFile = Pick<FileHandle, 'read' | 'write' | 'stat' | 'truncate' | 'datasync' | 'close'>;
 
 export interface RecordLogDeps {
   readonly log: Log;
   readonly clock?: HostClock;
-  readonly openFile?: (file: string) => Promise<LogFile>;
+  readonly openFile?: OpenLogFile;
   readonly reserveBytes?: number;
   /** Told what goes into the file, in order. */
   readonly onLine?: (line: RecordLine) => void;
@@ -92,11 +88,15 @@ export class RecordLog {
     return this.#failure;
   }
 
-  /** The moment is now. Never throws; what comes after `close` is dropped. */
-  append(event: RecordEvent): void {
+  /** Never throws; what comes after `close` is dropped. */
+  append(event: RecordEvent, { utcMs, monoMs } = readHostClock(this.#clock)): void {
     if (this.#isClosed) return;
-    const at = { utc: new Date(this.#clock.utcMs()).toISOString(), mono: this.#clock.monoMs() };
-    const line: RecordLine = { n: this.#next++, ...at, ...event };
+    const line: RecordLine = {
+      n: this.#next++,
+      utc: new Date(utcMs).toISOString(),
+      mono: monoMs,
+      ...event,
+    };
     this.#queue.push(line);
     this.#deps.onLine?.(line);
     this.#schedule(flushMs);
@@ -135,6 +135,8 @@ export class RecordLog {
     this.#writing ??= this.#writeQueue().finally(() => {
       this.#writing = undefined;
       if (this.#failure !== undefined && !this.#isClosed) this.#schedule(retryMs);
+      // Their timer went off while a slow disk still wrote what came before.
+      else if (this.#queue.length > 0) this.#schedule(0);
     });
     await this.#writing;
   }
@@ -235,15 +237,5 @@ function numberOf(line: Buffer): number {
     return typeof n === 'number' ? n : 0;
   } catch {
     return 0;
-  }
-}
-
-/** Not in append mode: what a failed write left is written over. */
-async function openForWriting(file: string): Promise<LogFile> {
-  try {
-    return await open(file, 'r+');
-  } catch (error) {
-    if (errorCode(error) !== 'ENOENT') throw error;
-    return open(file, 'wx+', 0o600);
   }
 }

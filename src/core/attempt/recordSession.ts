@@ -16,6 +16,12 @@ export function recordSession(context: AttemptContext): void {
     if (isStart) recorders.append(id, { kind: 'milestone', what: 'started' });
     recorders.append(id, isFrozen ? { kind: 'frozen', reason } : { kind: 'thawed' });
   });
+  // On a disk that takes nothing the work goes on: the recorder says so itself.
+  freezes.persist = async (id) =>
+    recorders
+      .peek(id)
+      ?.flush()
+      .catch(() => undefined);
   recorders.onAlarm((alarm) => {
     void answer(context, alarm).catch((error: unknown) =>
       log.error(`${alarm.id}, ${alarm.what}: ${errorMessage(error)}`),

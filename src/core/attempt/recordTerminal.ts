@@ -54,12 +54,13 @@ export async function runRecorded(
   spec: CommandSpec,
   recorder: Recorder | undefined,
   signal: AbortSignal,
+  actor: 'human' | 'agent' = 'human',
 ): Promise<number> {
   if (!recorder) return runCommand(container, spec, signal);
   const { cast, id } = recorder.openCast({ cols: 80, rows: 24 });
   const ended = recorder.command({
     in: id,
-    actor: 'human',
+    actor,
     command: spec.command.map(quoted).join(' '),
     cwd: spec.workdir,
   });

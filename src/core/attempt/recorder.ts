@@ -5,8 +5,9 @@ import type { Log } from '#core/base/log.ts';
 import { CastFile, type CastSize } from './castFile.ts';
 import { applyLine, type ClockState, clockAt } from './clock.ts';
 import { keepClock, readClock } from './clockCache.ts';
-import { type HostClock, hostClock, momentOf } from './hostClock.ts';
+import { type HostClock, hostClock, momentOf, readHostClock } from './hostClock.ts';
 import { takeUpGuardEvents } from './hostGuard.ts';
+import type { OpenLogFile } from './logFile.ts';
 import { takeUpReveals } from './outsideReveals.ts';
 import type { RecordEvent, RecordLine } from './recordEvents.ts';
 import { RecordLog, type RecordLogDeps } from './recordLog.ts';
@@ -25,26 +26,30 @@ export function recordFileOf(dir: string): string {
 export class Recorder implements Disposable {
   readonly #dir: string;
   readonly #time: HostClock;
+  readonly #openFile: OpenLogFile | undefined;
   readonly #appended = new Emitter<RecordLine>();
   #log: RecordLog | undefined;
   #clock: ClockState;
   #takingUp: Promise<void> = Promise.resolve();
   #lastMs = 0;
+  readonly #edits: [RecordEvent, ReturnType<typeof readHostClock>][] = [];
+  #settling: NodeJS.Immediate | undefined;
   #commands = 0;
   #terminals = 0;
 
-  /** Fires with what goes into the record, before it is on the disk. */
+  /** Fires with what goes into the record, before it is on the disk; with an edit a turn later. */
   readonly onDidAppend = this.#appended.event;
 
-  private constructor(dir: string, clock: ClockState, time: HostClock) {
+  private constructor(dir: string, clock: ClockState, deps: RecorderDeps) {
     this.#dir = dir;
     this.#clock = clock;
-    this.#time = time;
+    this.#time = deps.hostClock ?? hostClock;
+    this.#openFile = deps.openFile;
   }
 
   /** Reads what there is, and what a guard left. Errors: what the file system says. */
   static async open(dir: string, deps: RecorderDeps): Promise<Recorder> {
-    const recorder = new Recorder(dir, await readClock(dir, recordFileOf(dir)), deps.hostClock ?? hostClock);
+    const recorder = new Recorder(dir, await readClock(dir, recordFileOf(dir)), deps);
     const { log, openFile, reserveBytes } = deps;
     recorder.#log = await RecordLog.open(recordFileOf(dir), {
       log,
@@ -58,13 +63,29 @@ export class Recorder implements Disposable {
     return recorder;
   }
 
-  /** Never throws, and takes microseconds. */
+  /**
+   * Never throws. An edit is only kept with its moment, since somebody waits for the next letter: the rest of the work
+   * is done a turn later, or before anything else is asked.
+   */
   append(event: RecordEvent): void {
+    if (event.kind === 'edit') {
+      this.#edits.push([event, readHostClock(this.#time)]);
+      this.#settling ??= setImmediate(() => this.#settle());
+      return;
+    }
+    this.#settle();
     this.#log?.append(event);
+  }
+
+  #settle(): void {
+    clearImmediate(this.#settling);
+    this.#settling = undefined;
+    for (const [event, at] of this.#edits.splice(0)) this.#log?.append(event, at);
   }
 
   /** On the disk. */
   async flush(): Promise<void> {
+    this.#settle();
     await this.#log?.flush();
   }
 
@@ -91,6 +112,7 @@ export class Recorder implements Disposable {
 
   /** As it stands now. */
   get clock(): ClockState {
+    this.#settle();
     return clockAt(this.#clock, momentOf(this.#time));
   }
 
@@ -101,6 +123,7 @@ export class Recorder implements Disposable {
 
   /** Milliseconds since the last event. */
   get quietMs(): number {
+    this.#settle();
     return this.#time.monoMs() - this.#lastMs;
   }
 
@@ -110,6 +133,8 @@ export class Recorder implements Disposable {
     const cast = new CastFile(path.join(this.#dir, 'terminals', `${id}.cast`), size, {
       nowMs: () => this.#time.monoMs(),
       utcMs: this.#time.utcMs(),
+      openFile: this.#openFile,
+      onKept: (kept) => this.append({ kind: 'cast', id, ...kept }),
     });
     this.append({ kind: 'terminal', id, cast: `terminals/${id}.cast`, ...size });
     return { cast, id };
@@ -131,6 +156,7 @@ export class Recorder implements Disposable {
   async close(): Promise<void> {
     // What stays is taken up when it is opened next.
     await this.takeUpReveals().catch(() => undefined);
+    this.#settle();
     const place = await this.#log?.close();
     // A cache: without it, the record is read.
     if (place) await keepClock(this.#dir, recordFileOf(this.#dir), this.#clock, place).catch(() => undefined);

@@ -63,6 +63,9 @@ function joinAttempts({ engine, storeDir, guardScript, log }: JoinAttemptsDeps):
     async *submit(id, signal, options) {
       yield* (await join()).attempts.submit(id, signal, options);
     },
+    async *scoreCurve(id, options, signal) {
+      yield* (await join()).attempts.scoreCurve(id, options, signal);
+    },
     pause: async (id, reason) => (await join()).attempts.pause(id, reason),
     resume: async (id) => (await join()).attempts.resume(id),
     note: async (id, text) => (await join()).attempts.note(id, text),

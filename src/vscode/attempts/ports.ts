@@ -2,6 +2,7 @@ import type { AttemptClock } from '#core/attempt/attemptClock.ts';
 import type { OutsideReveal } from '#core/attempt/outsideReveals.ts';
 import type { AttemptDebrief } from '#core/attempt/protocol.ts';
 import type { RecordSummary } from '#core/attempt/recordSummary.ts';
+import type { CurveEvent, CurveOptions } from '#core/attempt/scoreCurve.ts';
 import type {
   AttachedMode,
   AttemptBridges,
@@ -41,6 +42,8 @@ export interface AttemptRoom {
   underWayAt(taskDir: string, gradedDigest?: string): Promise<readonly AttemptRecord[]>;
   /** Into their records: hidden tests of their task are shown elsewhere. */
   revealed(attempts: readonly Pick<AttemptRecord, 'id'>[], reveal: OutsideReveal): Promise<void>;
+  /** Past snapshots graded afterwards: of an attempt that is over, or for the task's author. */
+  scoreCurve(id: string, options: CurveOptions, signal: AbortSignal): AsyncGenerator<CurveEvent>;
   giveUp(id: string): Promise<AttemptRecord>;
   /** Stops the clock and freezes the workspace, also for later sessions. */
   pause(id: string, reason: string | undefined): Promise<AttemptRecord>;

@@ -28,6 +28,7 @@ import type { CommandHandlers } from '#vscode/commands/commandIds.ts';
 import type { GradeAndTellDeps } from '#vscode/commands/gradeAndTell.ts';
 import type { ErrorReporter } from '#vscode/commands/reportError.ts';
 import { setContextKey } from '#vscode/contextKeys.ts';
+import { scoreCurve } from '#vscode/curve/scoreCurve.ts';
 import { registerReadonlyFiles } from '#vscode/documents/readonlyFiles.ts';
 import { readSpecDocument, specScheme } from '#vscode/documents/specDocument.ts';
 import type { ChoiceMemory } from '#vscode/grading/chooseSource.ts';
@@ -187,6 +188,7 @@ export function registerWorkspace(deps: WorkspaceDeps) {
     'e2eSwe.giveUpAttempt': thenDebrief(ending, giveUpAttempt(attempt)),
     ...recording.commands,
     ...baseline.commands,
+    'e2eSwe.scoreCurve': scoreCurve({ ...deps, ...attempt }),
     'e2eSwe.attachWindow': attachWindow({ ...deps, ...attempt, hostEnv: process.env }),
     'e2eSwe.checkBridges': checkBridges({ ...deps, room }),
     'e2eSwe.closeWorkspace': closeWorkspace(),

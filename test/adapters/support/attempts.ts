@@ -1,12 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import type { AttemptClock } from '#core/attempt/attemptClock.ts';
 import { newClock } from '#core/attempt/clock.ts';
+import type { ScoreCurve } from '#core/attempt/curvePoints.ts';
 import type { FreezeReason } from '#core/attempt/freezes.ts';
 import { attemptsUnderWay } from '#core/attempt/hiddenTests.ts';
 import type { OutsideReveal } from '#core/attempt/outsideReveals.ts';
 import type { AttemptDebrief } from '#core/attempt/protocol.ts';
 import type { Recorder } from '#core/attempt/recorder.ts';
 import { emptySummary, type RecordSummary } from '#core/attempt/recordSummary.ts';
+import type { CurveEvent, CurveOptions } from '#core/attempt/scoreCurve.ts';
 import type {
   AttachedMode,
   AttemptBridges,
@@ -181,6 +183,16 @@ export class FakeRoom implements AttemptRoom {
       if (event.kind === 'finished') this.add({ ...(await this.read(id)), state: 'submitted' });
       yield event;
     }
+  }
+
+  curve: ScoreCurve = {
+    ...{ schemaVersion: 1, attempt: 'a1', task: { name: 'alpha', digest: 'sha256:0' }, total: 4, points: [] },
+  };
+
+  async *scoreCurve(id: string, options: CurveOptions): AsyncGenerator<CurveEvent> {
+    this.calls.push(`curve ${id} every ${options.everyMinutes}${options.asAuthor ? ' as author' : ''}`);
+    yield { kind: 'planned', points: 0, known: 0 };
+    yield { kind: 'curve', curve: this.curve };
   }
 
   recorder: Recorder | undefined;

@@ -1,8 +1,10 @@
+import { createHash } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { CastFile } from '#core/attempt/castFile.ts';
+import { type LogFile, type OpenLogFile, openForWriting } from '#core/attempt/logFile.ts';
 import { type ShellCommand, ShellMarks } from '#core/attempt/shellMarks.ts';
 import { randoms } from './support.ts';
 
@@ -68,6 +70,51 @@ test('a flood is capped, and what is left out is marked; what comes after it is 
   expect(kept).toBeGreaterThan(60 * 131_072);
   expect(kept + marked).toBe(60_000_000 + 'prompt$ '.length);
   expect([cast.omitted, events.at(-1)?.[2]]).toEqual([marked, 'prompt$ ']);
+});
+
+test('what is on the disk is told, with its hash; what a full disk did not take is marked later', async () => {
+  const file = path.join(dir, 'kept.cast');
+  const kept: { bytes: number; sha256: string }[] = [];
+  let isFull = false;
+  const openFile: OpenLogFile = async (name) => {
+    const real = await openForWriting(name);
+    const write = async (from: Buffer, offset: number, length: number, at: number) => {
+      // Half of it is written before there is no room.
+      if (isFull) await real.write(from, offset, length >> 1, at);
+      if (isFull) throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
+      return real.write(from, offset, length, at);
+    };
+    return Object.assign(Object.create(real) as LogFile, {
+      write,
+      datasync: () => real.datasync(),
+      close: () => real.close(),
+    });
+  };
+  const cast = new CastFile(
+    file,
+    { cols: 80, rows: 24 },
+    { nowMs: () => 0, utcMs: 0, openFile, onKept: (one) => kept.push(one) },
+  );
+  const flushed = () => new Promise((resolve) => setTimeout(resolve, 600));
+  cast.output('before\r\n');
+  await flushed();
+  isFull = true;
+  cast.output(`lost ${'x'.repeat(500)}\r\n`);
+  await flushed();
+  isFull = false;
+  cast.output(`after ${'y'.repeat(600)}\r\n`);
+  await cast.close();
+  const bytes = await readFile(file);
+  expect(kept.map((one) => one.bytes)).toEqual([expect.any(Number), bytes.length]);
+  for (const one of kept)
+    expect(createHash('sha256').update(bytes.subarray(0, one.bytes)).digest('hex')).toBe(one.sha256);
+  const [, ...events] = await readCast(file);
+  expect(events.map(([, code, data]) => `${code} ${data.slice(0, 6)}`)).toEqual([
+    'o before',
+    `m ${`${cast.omitted} characters`.slice(0, 6)}`,
+    'o after ',
+  ]);
+  expect(cast.omitted).toBeGreaterThan(500);
 });
 
 const mark = (text: string): string => `\u001b]633;${text}\u0007`;

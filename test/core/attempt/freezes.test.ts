@@ -46,6 +46,19 @@ test('it stands still exactly while nobody works in it or something holds it', a
   expect(log).toEqual(['unpause', 'grade', 'pause', 'unpause', 'thawed', 'setup', 'pause', 'thawed']);
 });
 
+test('that it runs is kept before it does', async () => {
+  const { container, log } = makeContainer();
+  const freezes = new Freezes(nullLog);
+  freezes.onDidSettle(({ isFrozen }) => log.push(isFrozen ? 'told frozen' : 'told thawed'));
+  freezes.persist = async () => {
+    await Promise.resolve();
+    log.push('kept');
+  };
+  await freezes.enter('a', container);
+  await freezes.leave('a', container);
+  expect(log.slice(0, 5)).toEqual(['told thawed', 'kept', 'unpause', 'pause', 'told frozen']);
+});
+
 test('a hold outlives the session, and nobody works in it afterwards', async () => {
   const { container, state, log } = makeContainer();
   const freezes = makeFreezes(log);

@@ -1,13 +1,11 @@
-import { spawn } from 'node:child_process';
 import { mkdtemp, open, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { LogFile } from '#core/attempt/logFile.ts';
 import { type ReadRecord, readRecordLog } from '#core/attempt/readRecordLog.ts';
 import type { RecordLine } from '#core/attempt/recordEvents.ts';
-import { type LogFile, RecordLog } from '#core/attempt/recordLog.ts';
+import { RecordLog } from '#core/attempt/recordLog.ts';
 import { nullLog } from '#core/base/log.ts';
 import { randoms } from './support.ts';
 
@@ -115,50 +113,19 @@ test('damage in the middle is located, and the rest is read', async () => {
   ).toBe('2: The line is no event (kind).');
 });
 
-describe('a process that is killed at any moment', () => {
-  let program: string;
-
-  beforeAll(async () => {
-    program = path.join(dir, 'writer.cjs');
-    await build({
-      entryPoints: [fileURLToPath(new URL('recordWriter.ts', import.meta.url))],
-      bundle: true,
-      platform: 'node',
-      format: 'cjs',
-      outfile: program,
-    });
-  });
-
-  test('loses nothing that is older than a second', { timeout: 60_000 }, async () => {
-    const random = randoms(1);
-    const rounds = Array.from({ length: 30 }, () => 60 + Math.floor(random() * 1_700));
-    const kill = async (ms: number): Promise<void> => {
-      const file = newFile();
-      const child = spawn(process.execPath, [program, file], { stdio: ['ignore', 'pipe', 'inherit'] });
-      let said = '';
-      child.stdout.setEncoding('utf8').on('data', (text: string) => {
-        said += text;
-      });
-      await new Promise((resolve) => child.stdout.once('data', resolve));
-      await new Promise((resolve) => setTimeout(resolve, ms));
-      const killedAt = Date.now();
-      child.kill('SIGKILL');
-      await new Promise((resolve) => child.once('close', resolve));
-      const appended = said
-        .trim()
-        .split('\n')
-        .map((line) => line.split(' ').map(Number));
-      const old = appended.filter(([, at = 0]) => at < killedAt - 1_000).map(([n]) => n);
-      const log = await RecordLog.open(file, deps);
-      await log.close();
-      const { lines, damages } = await readAll(file);
-      expect(damages).toEqual([]);
-      expect(lines.map(({ n }) => n)).toEqual(lines.map((_, i) => i));
-      expect(lines.length - 2).toBeGreaterThanOrEqual(old.length);
-      expect(lines.at(-2)).toMatchObject({ kind: 'opened' });
-    };
-    for (let i = 0; i < rounds.length; i += 5) await Promise.all(rounds.slice(i, i + 5).map(kill));
-  });
+test('on a disk that is slower than the timer, what comes meanwhile is written right after', async () => {
+  const file = newFile();
+  const handle = await open(file, 'wx+');
+  const slow = {
+    ...{ read: handle.read.bind(handle), stat: handle.stat.bind(handle), write: handle.write.bind(handle) },
+    ...{ truncate: handle.truncate.bind(handle), close: handle.close.bind(handle) },
+    datasync: () => new Promise((resolve) => setTimeout(resolve, 900)),
+  } as unknown as LogFile;
+  const log = await RecordLog.open(file, { ...deps, openFile: async () => slow });
+  await new Promise((resolve) => setTimeout(resolve, 450));
+  log.append(note('meanwhile'));
+  await expect.poll(() => readFile(file, 'utf8'), { timeout: 3_000 }).toContain('meanwhile');
+  await log.close();
 });
 
 /** A file on a disk that keeps what was not synced only in part. */
