@@ -90,7 +90,7 @@ ${rows.join('\n')}`;
       rows.push(`| ${name} | ${cells.join(' | ')} |`);
     }
     const text = `What a grade does for its evidence alone, each step by itself, medians of 7, ms: the look (arrival of every entry, network probe)
-beyond the exec that it shares with the tests, the watch for want of memory, the list of processes left, the tests read again, the
+beyond the exec that it shares with the tests (of 31 pairs), the watch for want of memory, the list of processes left, the tests read again, the
 changed files. The last two run while the container is being killed; a grade without evidence would be faster by less than their sum.
 
 | what | look | watch | processes | altered tests | changes |
