@@ -3,6 +3,7 @@ import { cpus, loadavg } from 'node:os';
 import path from 'node:path';
 import { connectEngine } from '#core/container/connect.ts';
 import type { ContainerEngine } from '#core/container/engine.ts';
+import { diskOf } from './disk.ts';
 import { timeEvidence } from './evidence.ts';
 import { timeFsChannel } from './fsChannel.ts';
 import {
@@ -162,13 +163,14 @@ async function main(): Promise<void> {
   if (unknown !== undefined)
     throw new Error(`No part "${unknown}"; there are ${Object.keys(parts).join(', ')}.`);
   const engine = await connectEngine({ env: process.env });
-  const { version } = await engine.info();
+  const { version, rootDir } = await engine.info();
+  const disk = await diskOf(rootDir);
   const written = new Map<string, string>();
   for (const name of names.length > 0 ? names : Object.keys(parts)) {
     const before = loadavg()[0] ?? 0;
     const { text, isMet } = await (parts[name] as Part)(engine);
     const load = `load ${before.toFixed(1)} before, ${(loadavg()[0] ?? 0).toFixed(1)} after`;
-    const section = `Engine ${version}, ${cpus().length} cores, ${load}.\n\n${text}`;
+    const section = `Engine ${version} on ${disk}, ${cpus().length} cores, ${load}.\n\n${text}`;
     console.log(`## ${name}\n\n${section}\n`);
     written.set(name, section);
     if (!isMet) process.exitCode = 1;
