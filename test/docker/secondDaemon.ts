@@ -16,7 +16,8 @@ const tools = { dockerd: 'dockerd', ip: 'ip', mount: 'mount', umount: 'umount' }
 
 /** All that a grade needs of an image: a shell, bash, GNU find, tar and coreutils, taken from Debian with their libraries. */
 export const tinyImage = 'tiny:1';
-const tinyTools = 'bash sh find cat chmod date dd head id ln ls mkdir mv rm seq setsid sleep stat tail tar tr';
+const tinyTools =
+  'bash sh find cat chmod date dd head id ln ls mkdir mv rm seq setsid sleep stat tail tar tr';
 
 export interface DaemonOptions {
   /** Megabytes of the file system that holds everything of the daemon; it is memory. */
