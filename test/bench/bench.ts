@@ -36,20 +36,25 @@ const gradeTable = `| what | pairs | ours ms | script ms | ratio | limit | our p
 const parts: Readonly<Record<string, Part>> = {
   async grades() {
     const own = await timeGrades(smallCases);
-    const member = await timeGradesAsMember();
-    const rows = [
-      ...own.map((line) => gradeRow(line, who, line.limit)),
-      ...member.map((line) => gradeRow(line, 'not root', undefined)),
-    ];
+    const rows = own.map((line) => gradeRow(line, who, line.limit));
     const text = `Medians of the pairs in one run; the ratio is the median of the pairs' ratios. Ours is the whole grade with its evidence
 (arrival check, network probe, changed files, altered tests, processes left); the script is
-\`docker create/start/cp/cp/exec/cp/rm\` with the docker command and checks nothing. Root beside the engine reads a dead container
-from its layer; one who has only the socket asks the engine, whose list of changed files compares whole trees.
+\`docker create/start/cp/cp/exec/cp/rm\` with the docker command and checks nothing.
 Prepared: the container was started before, as in the editor after an edit that follows a grade; the script has no such thing.
 
 ${gradeTable}
 ${rows.join('\n')}`;
     return { text, isMet: own.every(isWithin) };
+  },
+
+  async member() {
+    const rows = (await timeGradesAsMember()).map((line) => gradeRow(line, 'not root', undefined));
+    const text = `The same by somebody who has the engine's socket and not its files: the engine lists what changed, and compares whole trees for
+that.
+
+${gradeTable}
+${rows.join('\n')}`;
+    return { text, isMet: true };
   },
 
   async large() {
