@@ -109,10 +109,10 @@ export async function openAttempt(
         closing ??= (async () => {
           noticing?.dispose();
           schedule.dispose();
-          if (mayWrite) {
-            context.takers.delete(id);
-            await context.prepared.drop(id);
-          }
+          if (mayWrite) context.takers.delete(id);
+          // The freeze below does not wait for it.
+          const dropped = mayWrite ? context.prepared.drop(id) : undefined;
+          dropped?.catch(() => undefined);
           const closed = Promise.all([files.close(), snapshotFiles.close()]).catch(() => undefined);
           // In a frozen container nothing ends before it is thawed.
           if (freezes.reasonOf(id) === undefined) await closed;
@@ -127,6 +127,7 @@ export async function openAttempt(
           } finally {
             await leave();
           }
+          await dropped;
         })().catch((error: unknown) => context.log.warn(`Closing ${id}: ${errorMessage(error)}`));
         return closing;
       },
