@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { nullLog } from '#core/base/log.ts';
 import type { ContainerEngine } from '#core/container/engine.ts';
 import { gradeTask } from '#core/grading/grade.ts';
+import type { Preparation } from '#core/grading/prepared.ts';
 import type { Phase } from '#core/grading/types.ts';
 import { loadTask } from '#core/task/load.ts';
 import type { Task } from '#core/task/types.ts';
@@ -65,9 +66,13 @@ export async function makeEmptyGrade(files: number, bytesPerFile: number): Promi
 export async function timeOurs(
   { task, workspace, home }: EmptyGrade,
   engine: ContainerEngine,
+  prepared?: Preparation,
 ): Promise<{ ms: number; phases: readonly Phase[] }> {
   const start = performance.now();
-  const deps = { connect: () => Promise.resolve(engine), log: nullLog, hostEnv: process.env };
+  const deps = {
+    ...{ connect: () => Promise.resolve(engine), log: nullLog, hostEnv: process.env },
+    ...(prepared ? { prepared } : {}),
+  };
   let phases: readonly Phase[] = [];
   for await (const event of gradeTask(
     task,

@@ -14,9 +14,10 @@ export const canRunDaemon =
 /** As words, so that they are no packages that are missing. */
 const tools = { dockerd: 'dockerd', ip: 'ip', mount: 'mount', umount: 'umount' } as const;
 
-/** All that a grade needs of an image: a shell, bash, GNU find and coreutils, taken from Debian with their libraries. */
+/** All that a grade needs of an image: a shell, bash, GNU find, tar and coreutils, taken from Debian with their libraries. */
 export const tinyImage = 'tiny:1';
-const tinyTools = 'bash sh find cat chmod date dd head id ln ls mkdir mv rm seq setsid sleep stat tail tr';
+const tinyTools =
+  'bash sh find cat chmod date dd head id ln ls mkdir mv rm seq setsid sleep stat tail tar tr';
 
 export interface DaemonOptions {
   /** Megabytes of the file system that holds everything of the daemon; it is memory. */

@@ -178,8 +178,10 @@ export class FakeEngine implements ContainerEngine {
     this.alive.delete(id);
   }
 
-  async findContainer(): Promise<undefined> {
-    return undefined;
+  async findContainer(idOrName: string): Promise<ContainerHandle | undefined> {
+    return this.#containers.find(
+      ({ id, name }) => this.alive.has(id) && (id === idOrName || name === idOrName),
+    );
   }
 
   async createVolume(): Promise<void> {}

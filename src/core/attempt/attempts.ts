@@ -4,6 +4,7 @@ import { errorMessage, UserError } from '#core/base/errors.ts';
 import { probeBridges } from '#core/container/bridges.ts';
 import type { ContainerEngine } from '#core/container/engine.ts';
 import { deleteWorkspace, findWorkspaceContainer } from '#core/container/workspaceContainer.ts';
+import { PreparedContainers } from '#core/grading/prepared.ts';
 import type { GradeEvent } from '#core/grading/types.ts';
 import type { SnapshotStore } from '#core/snapshot/store.ts';
 import type { SnapshotHead } from '#core/snapshot/types.ts';
@@ -68,6 +69,7 @@ export class Attempts {
         locks,
         freezes,
         recorders,
+        prepared: new PreparedContainers(deps),
         snapshots: new AttemptSnapshots(deps.store),
         takers: new Map(),
       },

@@ -3,6 +3,7 @@ import { isDiskFull, UserError } from '#core/base/errors.ts';
 import type { Log } from '#core/base/log.ts';
 import { type ContainerEngine, EngineError } from '#core/container/engine.ts';
 import type { WorkspaceSpec } from '#core/container/workspaceContainer.ts';
+import type { PreparedContainers } from '#core/grading/prepared.ts';
 import { NotGradedError, notGradedReasons } from '#core/grading/reasons.ts';
 import type { ChannelTaker } from '#core/snapshot/takeFromChannel.ts';
 import { SnapshotDamagedError } from '#core/snapshot/types.ts';
@@ -39,6 +40,8 @@ export interface AttemptContext extends AttemptDeps {
   /** Attempts under an interim grade in this process, whose builder may want to work on. */
   readonly interim: Map<string, { keepWorking(): Promise<void> }>;
   readonly recorders: Recorders;
+  /** For the next grade of an attempt that is being worked on. */
+  readonly prepared: PreparedContainers;
   /** Of open attempts that are paused: what keeps them frozen. */
   readonly pauses: Map<string, Release>;
   /** Attempts that are being submitted since their time is up. */

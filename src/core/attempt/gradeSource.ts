@@ -72,7 +72,7 @@ async function tellOthers(context: AttemptContext, task: Task, id: string, tier:
 }
 
 async function follow(
-  context: Pick<AttemptContext, 'store' | 'connect' | 'log' | 'hostEnv'>,
+  context: Pick<AttemptContext, 'store' | 'connect' | 'log' | 'hostEnv' | 'prepared'>,
   task: Task,
   source: AttemptSource,
   options: AttemptGradeOptions & { readonly outDir: string },
@@ -82,7 +82,8 @@ async function follow(
 ): Promise<void> {
   const { store, connect, log, hostEnv } = context;
   const asked = { ...options, storeDir: store.storeDir };
-  for await (const event of gradeTask(task, source, asked, { connect, log, hostEnv }, signal))
+  const deps = { connect, log, hostEnv, prepared: context.prepared.of(source.id) };
+  for await (const event of gradeTask(task, source, asked, deps, signal))
     emit(event.kind === 'finished' ? { ...event, result: await finish(event.result) } : event);
 }
 

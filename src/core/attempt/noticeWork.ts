@@ -10,3 +10,8 @@ export function noticeWork(
   else if (kind === 'command-ended') schedule.commandEnded();
   else if (kind === 'edit' || kind === 'activity') schedule.active();
 }
+
+/** The builder changed something himself, which he may soon want to have graded. */
+export function isWork({ kind }: Pick<RecordEvent, 'kind'>): boolean {
+  return kind === 'edit' || kind === 'saved' || kind === 'file' || kind === 'command-ended';
+}

@@ -10,7 +10,7 @@ import { ChannelTaker } from '#core/snapshot/takeFromChannel.ts';
 import { environmentId } from '#core/task/digest.ts';
 import { type AttemptContext, taskOf, workspaceSpec } from './context.ts';
 import { makeHarborFolders } from './makeWorkspace.ts';
-import { noticeWork } from './noticeWork.ts';
+import { isWork, noticeWork } from './noticeWork.ts';
 import { endPause, holdPause, isTimeUp } from './pauseAttempt.ts';
 import { unsealGrades } from './sealedGrades.ts';
 import { awaitsStart, isOver } from './states.ts';
@@ -83,7 +83,12 @@ export async function openAttempt(
     const schedule = new SnapshotSchedule(takeSnapshot, (error) =>
       context.log.warn(`A snapshot of ${id} was not made: ${errorMessage(error)}`),
     );
-    const noticing = mayWrite ? recorder?.onDidAppend((line) => noticeWork(schedule, line)) : undefined;
+    const noticing = mayWrite
+      ? recorder?.onDidAppend((line) => {
+          noticeWork(schedule, line);
+          if (isWork(line)) context.prepared.expect(id);
+        })
+      : undefined;
     let closing: Promise<void> | undefined;
     const frozenBecause = freezes.reasonOf(id);
     return {
@@ -105,6 +110,9 @@ export async function openAttempt(
           noticing?.dispose();
           schedule.dispose();
           if (mayWrite) context.takers.delete(id);
+          // The freeze below does not wait for it.
+          const dropped = mayWrite ? context.prepared.drop(id) : undefined;
+          dropped?.catch(() => undefined);
           const closed = Promise.all([files.close(), snapshotFiles.close()]).catch(() => undefined);
           // In a frozen container nothing ends before it is thawed.
           if (freezes.reasonOf(id) === undefined) await closed;
@@ -119,6 +127,7 @@ export async function openAttempt(
           } finally {
             await leave();
           }
+          await dropped;
         })().catch((error: unknown) => context.log.warn(`Closing ${id}: ${errorMessage(error)}`));
         return closing;
       },

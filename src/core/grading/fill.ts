@@ -11,10 +11,11 @@ export async function startFor(
   container: ContainerHandle,
   input: VerifyInput,
   signal: AbortSignal,
+  isStarted = false,
 ): Promise<Owner> {
   const { plan } = input;
   const { healthcheck } = plan.task.config.environment;
-  await container.start(signal);
+  if (!isStarted) await container.start(signal);
   // A shared verifier's container is the builder's, which is healthy before work begins.
   if (healthcheck && plan.task.verifierMode !== 'separate')
     await awaitHealthy(container, healthcheck, input.workdir, signal);

@@ -15,6 +15,7 @@ import { type Environments, resolveEnvironments } from './environments.ts';
 import { gradeNetwork } from './networkCache.ts';
 import { compareWithOracle } from './oracle.ts';
 import { type GradePlan, planGrade, submissionRoots } from './plan.ts';
+import type { Preparation } from './prepared.ts';
 import { NotGradedError, reasonOf } from './reasons.ts';
 import { GradeRecord } from './record.ts';
 import { solveAndTake } from './solution.ts';
@@ -53,6 +54,7 @@ export interface GradeDeps {
   readonly connect: () => Promise<ContainerEngine>;
   readonly log: Log;
   readonly hostEnv: NodeJS.ProcessEnv;
+  readonly prepared?: Preparation;
 }
 
 /**
@@ -192,6 +194,7 @@ async function gradeInto(
   try {
     const input = {
       ...{ plan, image, workdir, roots, submission, tee, network, dir, env },
+      prepared: deps.prepared,
       keep: options.keep ?? false,
       live: options.live ?? false,
       log: deps.log,

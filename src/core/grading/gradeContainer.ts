@@ -25,20 +25,9 @@ export interface GradeContainerOptions {
   readonly log: Log;
 }
 
-/**
- * Makes a container, hands it to `use` to be started, and removes it whatever happened (unless it is to be kept).
- * A removal that fails is logged: the next grade finds the container.
- */
-export async function withContainer<T>(
-  engine: ContainerEngine,
-  options: GradeContainerOptions,
-  use: (container: ContainerHandle) => Promise<T>,
-  onRemoving: () => void = () => undefined,
-): Promise<T> {
-  const name = `e2e-swe-grade-${randomBytes(6).toString('hex')}`;
-  // Not aborted half-way: a create whose answer is lost would leave a container behind.
-  const spec: ContainerSpec = {
-    name,
+/** What a container is made of; its name apart. */
+export function containerSpec(options: GradeContainerOptions): Omit<ContainerSpec, 'name'> {
+  return {
     image: options.image.id,
     // As Harbor starts it; the image's ENTRYPOINT stays in front (harbor.md §3.1).
     command: ['sh', '-c', 'sleep infinity'],
@@ -51,12 +40,38 @@ export async function withContainer<T>(
     pidsLimit: options.limits.pids,
     ...(options.noNewPrivileges ? { noNewPrivileges: true } : {}),
   };
-  const container = await engine.createContainer(spec).catch(async (error: unknown) => {
-    // It may have been made all the same.
-    if (error instanceof EngineError && error.failure === 'lost') await abandonContainer(engine, name);
-    throw error;
-  });
+}
+
+/** Makes a container that is still to be started. */
+export async function makeContainer(
+  engine: ContainerEngine,
+  options: GradeContainerOptions,
+): Promise<ContainerHandle> {
+  const name = `e2e-swe-grade-${randomBytes(6).toString('hex')}`;
+  // Not aborted half-way: a create whose answer is lost would leave a container behind.
+  const container = await engine
+    .createContainer({ ...containerSpec(options), name })
+    .catch(async (error: unknown) => {
+      // It may have been made all the same.
+      if (error instanceof EngineError && error.failure === 'lost') await abandonContainer(engine, name);
+      throw error;
+    });
   options.log.debug(`Made container ${name} (${container.id.slice(0, 12)})`);
+  return container;
+}
+
+/**
+ * Makes a container for `use` to start, or takes one that is ready, and removes it whatever happened (unless it is to be
+ * kept).
+ */
+export async function withContainer<T>(
+  engine: ContainerEngine,
+  options: GradeContainerOptions,
+  use: (container: ContainerHandle) => Promise<T>,
+  onRemoving: () => void = () => undefined,
+  ready?: ContainerHandle,
+): Promise<T> {
+  const container = ready ?? (await makeContainer(engine, options));
   let isKept = options.keepFor !== undefined;
   try {
     return await use(container);
@@ -67,16 +82,23 @@ export async function withContainer<T>(
   } finally {
     onRemoving();
     if (isKept) await leaveRunning(container, options.log);
-    else {
-      try {
-        await bounded(container.remove(), 'removing a container', removeMs);
-      } catch (error) {
-        await abandonContainer(engine, name);
-        options.log.warn(
-          `Container ${name} could not be removed: ${errorMessage(error)} The next grade removes it.`,
-        );
-      }
-    }
+    else await removeContainer(engine, container, options.log);
+  }
+}
+
+/** A removal that fails is logged: the next grade finds the container. */
+export async function removeContainer(
+  engine: ContainerEngine,
+  container: ContainerHandle,
+  log: Log,
+): Promise<void> {
+  try {
+    await bounded(container.remove(), 'removing a container', removeMs);
+  } catch (error) {
+    await abandonContainer(engine, container.name);
+    log.warn(
+      `Container ${container.name} could not be removed: ${errorMessage(error)} The next grade removes it.`,
+    );
   }
 }
 

@@ -10,8 +10,9 @@ import { type OomWatch, recordInspection, requireArrival, settle, watchingOom } 
 import { inspectByArchive, inspectContainer, isHeld, lookScript, noFindExit, readLook } from './copyIn.ts';
 import type { Environments } from './environments.ts';
 import { beginCopy, copyByEngine, fill, startFor } from './fill.ts';
-import { withContainer } from './gradeContainer.ts';
+import { type GradeContainerOptions, withContainer } from './gradeContainer.ts';
 import type { GradePlan } from './plan.ts';
+import type { Preparation } from './prepared.ts';
 import type { GradeRecord } from './record.ts';
 import type { Submission } from './submission.ts';
 import type { Tee } from './tee.ts';
@@ -30,6 +31,7 @@ export interface VerifyInput {
   /** The grade's folder. */
   readonly dir: string;
   readonly env: Environments;
+  readonly prepared?: Preparation | undefined;
   readonly keep: boolean;
   readonly live: boolean;
   readonly log: Log;
@@ -44,7 +46,7 @@ export async function verifySubmission(
 ): Promise<void> {
   const { plan, image } = input;
   record.phase('container', 'Starting a fresh container');
-  const options = {
+  const options: GradeContainerOptions = {
     image,
     limits: plan.limits,
     env: input.env.container,
@@ -53,11 +55,19 @@ export async function verifySubmission(
     keepFor: input.keep ? input.dir : undefined,
     log: input.log,
   };
+  // What an ENTRYPOINT or a healthcheck does takes place in the time of its own grade.
+  const isPreparable =
+    !input.keep && image.entrypoint.length === 0 && !plan.task.config.environment.healthcheck;
+  const prepared = isPreparable ? input.prepared : undefined;
+  const ready = await prepared?.take(engine, options);
+  prepared?.remember(options);
   await withContainer(
     engine,
     options,
-    (container) => watchingOom(container, (oom) => verifyIn(container, input, record, oom, signal)),
+    (container) =>
+      watchingOom(container, (oom) => verifyIn(container, input, ready !== undefined, record, oom, signal)),
     () => record.phase('remove', 'Removing the container'),
+    ready,
   );
 }
 
@@ -71,6 +81,7 @@ function requireWholeLook({ firstIsWhole, exitCode, timedOut, died }: RunOutcome
 async function verifyIn(
   container: ContainerHandle,
   input: VerifyInput,
+  isStarted: boolean,
   record: GradeRecord,
   oom: OomWatch,
   signal: AbortSignal,
@@ -93,7 +104,7 @@ async function verifyIn(
       signal,
     );
   };
-  const owner = await startFor(container, input, signal);
+  const owner = await startFor(container, input, signal, isStarted);
   let outcome: RunOutcome;
   if (owner.uid === 0) {
     // Root copies in, looks and tests in one exec: each costs as much as copying a hundred files.
