@@ -11,6 +11,7 @@ import type { RecordEvent } from '#core/attempt/recordEvents.ts';
 import type { AttemptRecord } from '#core/attempt/types.ts';
 import { nullLog } from '#core/base/log.ts';
 import { walkFolder } from '#core/container/folderTar.ts';
+import { PreparedContainers } from '#core/grading/prepared.ts';
 import { readGrade } from '#core/grading/store.ts';
 import type { AttemptSource, GradeEvent, GradeResult } from '#core/grading/types.ts';
 import type { Task } from '#core/task/types.ts';
@@ -82,9 +83,10 @@ async function gradeAs(
   const said: string[] = [];
   const recorded: RecordEvent[] = [];
   const say = (message: string): void => void said.push(message);
+  const log = { trace: say, debug: say, info: say, warn: say, error: say };
+  const connect = async () => new FakeEngine(options);
   const context = {
-    ...{ store, hostEnv: {}, connect: async () => new FakeEngine(options) },
-    log: { trace: say, debug: say, info: say, warn: say, error: say },
+    ...{ store, hostEnv: {}, connect, log, prepared: new PreparedContainers({ connect, log }) },
     recorders: {
       append: (_: string, event: RecordEvent) => void recorded.push(event),
       peek: () => undefined,
