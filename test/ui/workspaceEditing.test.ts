@@ -23,7 +23,9 @@ let folder = '';
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'editing-'));
   await makeTask(path.join(folder, 'pages'));
-  first = await openWorkbench({ folder, extensionFrom: REPO, manyThemes: true });
+  // In a browser VS Code saves by itself after a second.
+  const settings = { 'files.autoSave': 'off' };
+  first = await openWorkbench({ folder, extensionFrom: REPO, manyThemes: true, settings });
   workbench = first;
   workbench = await whenOpen(await clickStart(first, 'pages'), 'pages');
 }, gradeMs);
