@@ -58,5 +58,6 @@ async function isLiving(file: string): Promise<boolean> {
   if (!owner) return false;
   if (!isDeadOwner(owner)) return true;
   await rm(file, { force: true });
+  await rmdir(path.dirname(file)).catch(() => undefined);
   return false;
 }
