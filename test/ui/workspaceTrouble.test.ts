@@ -41,7 +41,12 @@ beforeAll(async () => {
   proxy = await proxyEngine(path.join(folder, 'engine.sock'));
   first = await openWorkbench({
     ...{ folder: corpus, extensionFrom: REPO, manyThemes: true, env: { DOCKER_HOST: proxy.address } },
-    settings: { 'e2eSwe.storeFolder': store.storeDir, 'e2eSwe.showBundledTasks': true },
+    // In a browser VS Code saves by itself after a second.
+    settings: {
+      'files.autoSave': 'off',
+      'e2eSwe.storeFolder': store.storeDir,
+      'e2eSwe.showBundledTasks': true,
+    },
   });
   workbench = first;
 });
@@ -157,6 +162,7 @@ test('a channel that is killed in the container comes back, which is said; nothi
   await workbench.page.locator('.tab.active', { hasText: 'setup.sh' }).waitFor();
   await workbench.page.locator('.monaco-editor .view-line').first().click();
   await workbench.page.keyboard.type('# kept\n');
+  await workbench.page.locator('.tab.dirty').waitFor();
   engine('exec', containerOf('slow'), 'sh', '-c', killChannels);
   await workbench.notification(/The connection to the files of the container was restarted/).waitFor();
   await workbench.shoot('channel-restarted');

@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { lstat, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, readdir, readFile, rm, rmdir, writeFile } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
 import path from 'node:path';
 import { currentOwner, formatOwner, isDeadOwner, parseOwner } from './labels.ts';
+
+const maxTries = 5;
 
 /**
  * Tells the other processes of this user that a container is just about to be frozen: a file while that lasts. Where none
@@ -11,13 +13,20 @@ import { currentOwner, formatOwner, isDeadOwner, parseOwner } from './labels.ts'
 export async function markFreezing(container: string): Promise<() => Promise<void>> {
   const folder = markerFolder();
   const file = path.join(folder, `${container}.${process.pid}.${randomBytes(4).toString('hex')}`);
-  try {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    await writeFile(file, formatOwner(currentOwner()), { flag: 'wx' });
-  } catch {
-    return async () => undefined;
+  for (let tries = 1; ; tries++) {
+    try {
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      await writeFile(file, formatOwner(currentOwner()), { flag: 'wx' });
+      break;
+    } catch {
+      // Whoever takes the last marker away takes the folder too, between our two calls for one.
+      if (tries === maxTries) return async () => undefined;
+    }
   }
-  return () => rm(file, { force: true }).catch(() => undefined);
+  return async () => {
+    await rm(file, { force: true }).catch(() => undefined);
+    await rmdir(folder).catch(() => undefined);
+  };
 }
 
 /** True while a process that lives is about to freeze the container. */
@@ -49,5 +58,6 @@ async function isLiving(file: string): Promise<boolean> {
   if (!owner) return false;
   if (!isDeadOwner(owner)) return true;
   await rm(file, { force: true });
+  await rmdir(path.dirname(file)).catch(() => undefined);
   return false;
 }

@@ -15,7 +15,12 @@ export function cleanUpWorkspaces({ room, notifier }: CleanUpDeps): CommandHandl
       notifier.info('No workspace is left over: each belongs to an attempt.');
       return;
     }
-    const names = orphans.map(({ taskName, attemptId }) => `${taskName || 'unknown task'} (${attemptId})`);
+    const names = orphans.map(({ taskName, attemptId }) =>
+      // Most ids begin with the task's name.
+      taskName !== '' && attemptId.startsWith(taskName)
+        ? attemptId
+        : `${taskName || 'unknown task'} (${attemptId})`,
+    );
     const what = orphans.length === 1 ? '1 workspace is' : `${orphans.length} workspaces are`;
     notifier.warn(`${what} left over from deleted attempts: ${names.join(', ')}.`, {
       title: orphans.length === 1 ? 'Remove it' : 'Remove them',

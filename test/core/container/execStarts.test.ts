@@ -1,4 +1,4 @@
-import { readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm, rmdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -25,7 +25,7 @@ const exec = (id: string, pid: () => number): StartingExec => ({
 });
 
 const markers = async (): Promise<string[]> =>
-  (await readdir(folder)).filter((name) => name.startsWith(container));
+  (await readdir(folder).catch(() => [])).filter((name) => name.startsWith(container));
 
 test('while one process is about to freeze a container, another one starts nothing in it', async () => {
   const [freezer, starter] = [await otherProcess(), await otherProcess()];
@@ -89,6 +89,7 @@ test('the marker of a process that was killed holds nobody up; a freeze that fai
   ).rejects.toThrow('no engine');
   expect(await markers()).toEqual([]);
   const { currentOwner, formatOwner } = await import('#core/container/labels.ts');
+  await mkdir(folder, { recursive: true });
   const dead = path.join(folder, `${container}.1.left`);
   await writeFile(dead, formatOwner({ ...currentOwner(), startTime: '1' }));
   await one.startExec(
@@ -98,4 +99,5 @@ test('the marker of a process that was killed holds nobody up; a freeze that fai
   );
   expect(await markers()).toEqual([]);
   await rm(dead, { force: true });
+  await rmdir(folder).catch(() => undefined);
 });
