@@ -145,7 +145,7 @@ test('the address of a running container', () => {
 test('where no AI may help, an attached window has it off too', () => {
   const off = { settings: { 'chat.disableAIFeatures': true, 'editor.inlineSuggest.enabled': false } };
   const made = devcontainerJson(parts({ isWithoutAi: true }));
-  expect(made['customizations']).toMatchObject({ vscode: off });
+  expect(made.customizations).toMatchObject({ vscode: off });
   expect(attachedContainerJson(parts({ isWithoutAi: true }))).toMatchObject(off);
   expect(attachedContainerJson(parts()).settings).not.toHaveProperty('chat.disableAIFeatures');
 });
