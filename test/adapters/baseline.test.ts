@@ -177,7 +177,7 @@ test('the view tells time, grades with what they showed, notes, conditions, and 
   window.view.update();
   const text = rendered(window);
   expect(text).toContain('[watch] Running — the clock runs');
-  expect(text).toMatch(/\[clock\] Time — 0:00:0\d of 1:00:00\n {2}Left — 0:59:\d\d\n {2}Active — 0:00:0\d/);
+  expect(text).toMatch(/\[clock\] Time — 0:00:0\d \/ 1:00:00\n {2}Left — 0:59:\d\d\n {2}Active — 0:00:0\d/);
   expect(text).toMatch(
     /\[beaker\] Grades — 1\n {2}\[error\] Grade 1 — Unresolved · 12 of 40 passed · showed counts/,
   );
