@@ -4,7 +4,7 @@ import { Attempts } from '#core/attempt/attempts.ts';
 import { isImportedId } from '#core/attempt/importedAttempts.ts';
 import { runRecorded } from '#core/attempt/recordTerminal.ts';
 import { unsealGrades } from '#core/attempt/sealedGrades.ts';
-import { isOver } from '#core/attempt/states.ts';
+import { awaitsStart, isOver } from '#core/attempt/states.ts';
 import { connectEngine } from '#core/container/connect.ts';
 import { loadTask } from '#core/task/load.ts';
 import { devcontainerCommand, probeCommand } from './attemptAttach.ts';
@@ -108,6 +108,10 @@ async function start(args: string[], context: AttemptCommandContext): Promise<nu
       const isolated = isolation.isIsolated ? 'offline' : 'NOT fully apart from this machine';
       const connection = isolation.connection.replace(/^failed /, 'a connection attempt failed: ');
       context.stderr(`${attempt.workdir} of ${attempt.task.name} is ready: ${isolated} (${connection}).\n`);
+      if (awaitsStart(attempt))
+        context.stderr(
+          `It is measured: its clock stands until "e2e-swe attempt resume ${attempt.id}" starts it.\n`,
+        );
       if (clamped.length > 0)
         context.stderr(`This machine has less than the task asks for: ${clamped.join(', ')}.\n`);
       context.stdout(`${attempt.id}\n`);

@@ -177,7 +177,7 @@ test('the view tells time, grades with what they showed, notes, conditions, and 
   window.view.update();
   const text = rendered(window);
   expect(text).toContain('[watch] Running — the clock runs');
-  expect(text).toMatch(/\[clock\] Time — 0:00:0\d of 1:00:00\n {2}Left — 0:59:\d\d\n {2}Active — 0:00:0\d/);
+  expect(text).toMatch(/\[clock\] Time — 0:00:0\d \/ 1:00:00\n {2}Left — 0:59:\d\d\n {2}Active — 0:00:0\d/);
   expect(text).toMatch(
     /\[beaker\] Grades — 1\n {2}\[error\] Grade 1 — Unresolved · 12 of 40 passed · showed counts/,
   );
@@ -211,6 +211,14 @@ test('without AI the window has settings of its own, and what became of it is re
   expect(settings).toContain('"editor.inlineSuggest.enabled": false');
   await expect.poll(kinds).toContain('ai-features');
   expect([...window.room.files.content.keys()].join()).not.toContain('.vscode');
+  fake.extensions.add('Continue.continue');
+  fake.extensionsChanged.fire();
+  fake.extensionsChanged.fire();
+  const checks = async () => (await kinds()).filter((kind) => kind === 'ai-features').length;
+  await expect.poll(checks).toBe(2);
+  expect(fake.messages.at(-1)).toContain(
+    'Disable these extensions, which bring AI of their own: Continue.continue.',
+  );
   window.room.add(makeAttempt('two', { protocol: { ...protocol, aiPolicy: 'allowed' } }));
   await expect(files?.readFile(new Uri('e2e-swe', '/two/.vscode/settings.json'))).rejects.toThrow(
     'FileNotFound',

@@ -73,6 +73,9 @@ test('conditions that are wrong are refused with file and field, before anything
 test('counts: the name of a hidden test is nowhere before the attempt is over', async () => {
   const started = await run(['attempt', 'start', task, '--protocol', await protocolFile({ tier: 'counts' })]);
   id = started.stdout.trim();
+  expect(started.stderr).toContain(`its clock stands until "e2e-swe attempt resume ${id}" starts it`);
+  expect((await run(['attempt', 'submit', id, '--yes'])).stderr).toContain('its clock has not been started');
+  expect(await run(['attempt', 'resume', id])).toMatchObject({ code: 0 });
   expect(await run(['attempt', 'show', id, '--json'])).toMatchObject({ code: 0 });
 
   const told = await run(['attempt', 'grade', id]);

@@ -144,6 +144,7 @@ function initialState() {
     declaredSettings: new Map<string, unknown>(),
     /** Ids of the installed extensions. */
     extensions: new Set<string>(),
+    extensionsChanged: new EventEmitter<void>(),
     clipboard: '',
     context: new Map<string, unknown>(),
     messages: [] as string[],
@@ -377,6 +378,7 @@ export const extensions = {
     const others = [...fake.extensions].map((id) => ({ id, packageJSON: { version: '2.1.0' } }));
     return [builtin, ...others];
   },
+  onDidChange: (listener: Listener<void>) => fake.extensionsChanged.event(listener),
   getExtension: (id: string) => [...fake.extensions].find((known) => known === id),
 };
 

@@ -112,7 +112,7 @@ test('the start shows the spec, thaws the workspace, and the clock runs', async 
   await page.getByRole('button', { name: 'Start the clock' }).first().click();
   await status(`${taskName}: running`).waitFor();
   await page.locator('.tab', { hasText: 'Preview' }).waitFor();
-  await status(/0:00:0\d \/ 1:00:00/).waitFor();
+  await status(/:\d\d \/ 1:00:00/).waitFor();
   await view(/Running.*the clock runs/).waitFor();
   await clearNotifications(workbench);
   // Rows that do not fit are not there for a test.
@@ -163,7 +163,7 @@ test(
     await view(/^Grade 1.*1 of 2 passed · showed counts/).waitFor({ timeout: 90_000 });
     await clearNotifications(workbench);
     await workbench.shoot('baseline-graded');
-    await workbench.runCommand('E2E-SWE: Submit…');
+    await workbench.runCommand('E2E-SWE: Submit attempt…');
     await workbench.dialog().getByRole('button', { name: 'Submit', exact: true }).click();
     await title().filter({ hasText: 'Debrief of the attempt' }).waitFor({ timeout: 90_000 });
     await workbench.screenshot('baseline-debrief');

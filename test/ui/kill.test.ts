@@ -14,7 +14,7 @@ import { canRunDaemon, SecondDaemon, tinyImage } from '../docker/secondDaemon.ts
 import { waitFor } from '../docker/support.ts';
 import { makeTask } from '../fixtures/tasks/makeTask.ts';
 import { openWorkbench, REPO, shootFailures, type Workbench } from './harness/workbench.ts';
-import { clearNotifications, gradeMs, row, showTasks } from './support/steps.ts';
+import { clearNotifications, gradeMs, showTasks, startPractice } from './support/steps.ts';
 
 /** `npm run test:kill` runs all 20. */
 const points = Number(process.env.E2E_SWE_KILL_WINDOW_POINTS ?? 2);
@@ -62,10 +62,7 @@ describe.skipIf(!canRunDaemon)('a window that is worked in', () => {
     });
     window = first;
     await showTasks(first);
-    await row(first, 'killed').hover();
-    window = await first.newWindow(() =>
-      row(first, 'killed').getByRole('button', { name: 'Start attempt' }).click(),
-    );
+    window = await first.newWindow(() => startPractice(first, 'killed'));
     await status('killed: running').waitFor({ timeout: 60_000 });
     url = window.page.url();
     container = daemon.docker(['ps', '--format', '{{.Names}}']);

@@ -39,6 +39,7 @@ export async function prepareAttachedMode(
     image: await imageWithoutMetadata(engine, image, signal),
     user: record.user ?? (image.user || 'root'),
     env: record.env,
+    isWithoutAi: record.protocol?.aiPolicy === 'none',
   };
   const folder = path.join(store.dirOf(id), 'devcontainer');
   // A folder to name to the tools; it is not mounted, since the workspace is a volume.

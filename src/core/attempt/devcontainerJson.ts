@@ -2,6 +2,7 @@ import { UserError } from '#core/base/errors.ts';
 import type { ContainerSpec } from '#core/container/engine.ts';
 import { metadataLabel, ownerLabel } from '#core/container/labels.ts';
 import { wantedHostVariables } from '#core/task/env.ts';
+import { noAiSettings } from './aiPolicy.ts';
 
 /** Settings of VS Code that open no bridge. Those of Dev Containers itself count in the person's own settings only. */
 export const quietSettings = {
@@ -30,6 +31,8 @@ export interface DevcontainerParts {
   readonly user: string;
   /** As task.toml writes it: a host variable stays a reference. */
   readonly env: Readonly<Record<string, string>>;
+  /** The attempt is measured, and no AI may help. */
+  readonly isWithoutAi?: boolean;
 }
 
 /** A `devcontainer.json`; what is written in it is told in containers.dev's reference. */
@@ -56,20 +59,25 @@ export function devcontainerJson(parts: DevcontainerParts): DevcontainerJson {
     userEnvProbe: 'none',
     shutdownAction: 'none',
     ...noBridges(),
-    customizations: { vscode: { extensions: [], settings: quietSettings } },
+    customizations: { vscode: { extensions: [], settings: settingsOf(parts) } },
   };
 }
 
 /** A configuration file for an attached container (code.visualstudio.com/docs/devcontainers/attach-container). */
-export function attachedContainerJson({ workdir, user }: Pick<DevcontainerParts, 'workdir' | 'user'>) {
+export function attachedContainerJson(parts: Pick<DevcontainerParts, 'workdir' | 'user' | 'isWithoutAi'>) {
+  const { workdir, user } = parts;
   return {
     workspaceFolder: workdir,
     remoteUser: user,
     userEnvProbe: 'none',
     ...noBridges(),
     extensions: [],
-    settings: quietSettings,
+    settings: settingsOf(parts),
   };
+}
+
+function settingsOf({ isWithoutAi }: Pick<DevcontainerParts, 'isWithoutAi'>) {
+  return { ...quietSettings, ...(isWithoutAi ? noAiSettings : {}) };
 }
 
 function noBridges() {

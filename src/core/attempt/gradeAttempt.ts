@@ -11,7 +11,7 @@ import { gradeSource } from './gradeSource.ts';
 import { ensureWorkspace } from './openAttempt.ts';
 import { endPause } from './pauseAttempt.ts';
 import { mismatchMarks, takeSubmissionAndSnapshot } from './snapshots.ts';
-import { requireWorkable } from './states.ts';
+import { awaitsStart, requireWorkable } from './states.ts';
 import type { AttemptGradeOptions, AttemptRecord, AttemptSubmission } from './types.ts';
 
 type Emit = (event: GradeEvent) => void;
@@ -45,7 +45,7 @@ export async function gradeAttempt(
     // A grade that a dead process left half done.
     if (record.state === 'grading' && !context.busy.has(id))
       await store.move(id, 'ready', { reason: 'the grade was interrupted' });
-    else if (!official || record.state !== 'paused') requireWorkable(record);
+    else if (!official || record.state !== 'paused' || awaitsStart(record)) requireWorkable(record);
     context.busy.add(id);
     recorder.append({ kind: 'grade', official });
     try {

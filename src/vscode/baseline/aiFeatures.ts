@@ -1,17 +1,11 @@
 import * as vscode from 'vscode';
+import { noAiSettings } from '#core/attempt/aiPolicy.ts';
 import type { RecordEvent } from '#core/attempt/recordEvents.ts';
 import { parseAttemptUri } from '#vscode/workspace/attemptUri.ts';
 import { editorFolder } from '#vscode/workspace/editorFolder.ts';
 
-/** What VS Code and Copilot document for a window without AI; the first two are checked in every VS Code. */
-const switchedOff: readonly (readonly [section: string, name: string, value: unknown])[] = [
-  ['chat', 'disableAIFeatures', true],
-  ['editor', 'inlineSuggest.enabled', false],
-  ['chat', 'agent.enabled', false],
-  ['github.copilot', 'enable', { '*': false }],
-  ['github.copilot', 'nextEditSuggestions.enabled', false],
-];
-const required = 2;
+/** Checked in every VS Code; the others where it, or an extension, has them. */
+const required: readonly string[] = ['chat.disableAIFeatures', 'editor.inlineSuggest.enabled'];
 
 /** Lower-cased. None is complete: what is not here is in the record with all other extensions. */
 const aiExtensions = new Set([
@@ -50,11 +44,8 @@ const settingsPath = `${editorFolder}/settings.json`;
  * files, never written into them, and can be changed neither in there nor in the editor.
  */
 export function aiSettings(): string {
-  const settings = Object.fromEntries(
-    switchedOff.map(([section, name, value]) => [`${section}.${name}`, value]),
-  );
   const why = '// By the conditions of this attempt no AI may help. These settings are of its window alone.';
-  return `${why}\n${JSON.stringify(settings, undefined, 2)}\n`;
+  return `${why}\n${JSON.stringify(noAiSettings, undefined, 2)}\n`;
 }
 
 export function isSettingsFile(uri: vscode.Uri): boolean {
@@ -67,11 +58,11 @@ export type AiOutcome = Omit<RecordEvent & { readonly kind: 'ai-features' }, 'ki
 export function readAiOutcome(): AiOutcome {
   const off: string[] = [];
   const on: string[] = [];
-  for (const [at, [section, name, value]] of switchedOff.entries()) {
+  for (const [key, value] of Object.entries(noAiSettings)) {
+    const [, section = '', name = ''] = /^(chat|editor|github\.copilot)\.(.+)$/.exec(key) ?? [];
     const configuration = vscode.workspace.getConfiguration(section);
     const isKnown = configuration.inspect(name)?.defaultValue !== undefined;
-    const key = `${section}.${name}`;
-    if (!isKnown && at >= required) continue;
+    if (!isKnown && !required.includes(key)) continue;
     if (!isKnown) on.push(`${key} (this VS Code does not have it)`);
     else if (holds(configuration.get(name), value)) off.push(key);
     else on.push(key);

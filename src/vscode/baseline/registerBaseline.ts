@@ -30,6 +30,8 @@ export function registerBaseline(deps: BaselineDeps) {
     'e2eSwe.fillInDebrief': fillInDebrief(deps),
   };
 
+  const checked = new WeakMap<WorkspaceSession['open'], string>();
+
   const opened = async (session: WorkspaceSession): Promise<void> => {
     if (session.id !== windowAttemptId()) return;
     const { protocol, debrief, state, task } = session.record;
@@ -40,7 +42,7 @@ export function registerBaseline(deps: BaselineDeps) {
       offerDebrief(notifier, `The attempt at ${task.name} is over.`, () =>
         commands['e2eSwe.fillInDebrief'](session.id),
       );
-    if (phase !== 'over' && protocol.aiPolicy === 'none') await switchAiOff(session);
+    await checkAi(session);
   };
   const offerStart = async (session: WorkspaceSession): Promise<void> => {
     notifier.info(
@@ -50,10 +52,17 @@ export function registerBaseline(deps: BaselineDeps) {
     );
     await view.focus();
   };
-  /** The workspace's settings do it (`aiSettings`); what became of it is recorded, and told where it is not enough. */
-  const switchAiOff = async ({ open }: WorkspaceSession): Promise<void> => {
+  /**
+   * The workspace's settings switch AI off (`aiSettings`); what became of it is recorded, again when it changes, and told
+   * where it is not enough.
+   */
+  const checkAi = async ({ open, record }: WorkspaceSession): Promise<void> => {
+    if (record.protocol?.aiPolicy !== 'none' || !open.recorder) return;
     const outcome = await awaitAiOutcome();
-    open.recorder?.append({ kind: 'ai-features', ...outcome });
+    const now = JSON.stringify(outcome);
+    if (checked.get(open) === now) return;
+    checked.set(open, now);
+    open.recorder.append({ kind: 'ai-features', ...outcome });
     if (outcome.on.length > 0 || outcome.extensions.length > 0)
       notifier.warn(aiSentence(outcome), {
         title: 'Show extensions',
@@ -62,6 +71,12 @@ export function registerBaseline(deps: BaselineDeps) {
   };
 
   store.add(sessions.onDidOpen((session) => void opened(session)));
+  store.add(
+    vscode.extensions.onDidChange(() => {
+      const session = sessions.current(windowAttemptId());
+      if (session) void checkAi(session);
+    }),
+  );
   const waiting = new WeakSet<WorkspaceSession>();
   const follow = (session: WorkspaceSession): void => {
     if (session.isWaiting) waiting.add(session);

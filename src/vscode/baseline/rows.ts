@@ -103,7 +103,7 @@ function timeRow({ record, phase }: BaselineState, clock: ShownClock): Row {
   const { budgetSec } = record;
   const leftSec = budgetLeftSec(budgetSec, clock.unpausedMs);
   const isLow = budgetSec !== null && leftSec !== undefined && leftSec <= budgetSec / 10;
-  const budget = budgetSec === null ? '' : ` of ${durationText(budgetSec * 1000)}`;
+  const budget = budgetSec === null ? '' : ` / ${durationText(budgetSec * 1000)}`;
   const left: Row[] =
     leftSec === undefined || phase === 'over'
       ? []
@@ -115,21 +115,24 @@ function timeRow({ record, phase }: BaselineState, clock: ShownClock): Row {
             ...(isLow ? low : {}),
           },
         ];
-  const part = (name: string, label: string, ms: number): Row => ({
-    id: `time/${name}`,
-    label,
-    description: durationText(ms),
+  const part = (name: string, label: string, ms: number, tooltip: string): Row => ({
+    ...{ id: `time/${name}`, label, description: durationText(ms), tooltip },
   });
   return {
     ...{ id: 'time', label: 'Time', description: `${durationText(clock.unpausedMs)}${budget}` },
     ...{ icon: 'clock', isOpen: true },
     children: [
       ...left,
-      part('active', 'Active', clock.activeMs),
-      part('waiting', 'Waiting for commands', clock.waitingMs),
-      part('idle', 'Idle', clock.idleMs),
-      part('focused', 'In this window', clock.focusedMs),
-      part('wall', 'With all pauses', clock.wallMs),
+      part(
+        'active',
+        'Active',
+        clock.activeMs,
+        'Within two minutes of the last edit, save, command, note or key.',
+      ),
+      part('waiting', 'Waiting', clock.waitingMs, 'Beyond that, while a command or a set-up ran.'),
+      part('idle', 'Idle', clock.idleMs, 'The rest of the time in which the workspace was not frozen.'),
+      part('focused', 'In focus', clock.focusedMs, 'While this window had the focus.'),
+      part('wall', 'Wall', clock.wallMs, 'From the start, with all pauses.'),
       ...(clock.pauses.length > 0 ? [pausesRow(clock.pauses)] : []),
     ],
   };

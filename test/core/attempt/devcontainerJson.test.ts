@@ -141,3 +141,11 @@ test('the address of a running container', () => {
   expect(Buffer.from(hex, 'hex').toString()).toBe('{"containerName":"/e2e-swe-workspace-abc123"}');
   expect(folder).toBe('/app/a%20b%25');
 });
+
+test('where no AI may help, an attached window has it off too', () => {
+  const off = { settings: { 'chat.disableAIFeatures': true, 'editor.inlineSuggest.enabled': false } };
+  const made = devcontainerJson(parts({ isWithoutAi: true }));
+  expect(made.customizations).toMatchObject({ vscode: off });
+  expect(attachedContainerJson(parts({ isWithoutAi: true }))).toMatchObject(off);
+  expect(attachedContainerJson(parts()).settings).not.toHaveProperty('chat.disableAIFeatures');
+});
