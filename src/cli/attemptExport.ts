@@ -18,7 +18,12 @@ export async function exportCommand(args: string[], context: AttemptCommandConte
   const record = await context.store.read(id);
   // It holds the verifier's own files: others who are at the task may not have seen as much.
   if (record.grades.some(({ official }) => official))
-    await tellAttempts(await taskOf(record), { what: 'attempt-grade', of: id, tier: 'full' }, context);
+    await tellAttempts(
+      await taskOf(record),
+      { what: 'attempt-grade', of: id, tier: 'full' },
+      context,
+      context.store,
+    );
   const exported = await exportAttempt(
     context.store,
     id,

@@ -57,8 +57,12 @@ async function refuseWhileAttempted(task: Task, context: CliContext): Promise<vo
 }
 
 /** What is about to be shown goes into the records of the attempts that have not ended at the task. */
-export async function tellAttempts(task: Task, reveal: OutsideReveal, context: CliContext): Promise<void> {
-  const store = new AttemptStore(storeFolder(context.env));
+export async function tellAttempts(
+  task: Task,
+  reveal: OutsideReveal,
+  context: CliContext,
+  store = new AttemptStore(storeFolder(context.env)),
+): Promise<void> {
   const attempts = await attemptsAt(store, task.dir);
   await leaveReveal(store, attempts, reveal);
   for (const { id } of attempts.filter(({ protocol }) => protocol))
