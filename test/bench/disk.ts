@@ -13,7 +13,9 @@ export async function diskOf(folder: string): Promise<string> {
     const [device = '', type = ''] = stdout.trim().split(/\s+/);
     if (type !== 'ext4') return type;
     const journals = await readdir('/proc/fs/jbd2');
-    const hasJournal = journals.some((name) => name.startsWith(`${path.basename(device)}-`));
+    const hasJournal = journals.some((name) =>
+      name.startsWith(`${path.basename(device.split('[')[0] ?? '')}-`),
+    );
     return `ext4 ${hasJournal ? 'with' : 'without'} a journal`;
   } catch {
     return 'an unknown file system';

@@ -88,11 +88,10 @@ export async function settle(
   if (!outcome.timedOut) await requireEngine(container, outcome.exitCode);
   const left =
     outcome.timedOut || outcome.died ? undefined : await recordProcesses(container, record, input.log);
-  // Once it is killed nothing of the submission runs: what is read is what was there. Where nothing but its first process
-  // does, which is ours, it is ended with its removal, in half the time.
-  const killed = left === 'first process' && !input.keep ? Promise.resolve() : killContainer(container);
+  // Once it is killed nothing of the submission runs: what is read is what was there.
+  const killed = killContainer(container);
   // Where nothing is left that could change a file, the list of changes, which can take long, need not wait.
-  if (left === undefined || left === 'others') await killed;
+  if (left !== 0) await killed;
   const [collected] = await Promise.all([
     killed.then(() => collectVerifierFolder(container, path.join(input.dir, 'verifier'), signal)),
     recordChanges(container, input, record, killed, signal),
@@ -105,20 +104,16 @@ export async function settle(
   await judge(input, { ...outcome, oomKilled }, collected, record);
 }
 
-/** What runs of a container of ours in which nothing else does; some shells run a last command in their own place. */
-const firstProcess = ['sleep infinity', 'sh -c sleep infinity,sleep infinity'];
-
-/** What still runs, ours or others; undefined where that could not be told. */
+/** How many processes the submission left; undefined where that could not be told. */
 async function recordProcesses(
   container: ContainerHandle,
   record: GradeRecord,
   log: Log,
-): Promise<'first process' | 'ours' | 'others' | undefined> {
+): Promise<number | undefined> {
   try {
-    const all = (await container.processes()).map((command) => command.trim());
-    const left = all.filter(
-      (command) => !ownCommands.includes(command) && !command.endsWith(' sh -c sleep infinity'),
-    );
+    const left = (await container.processes())
+      .map((command) => command.trim())
+      .filter((command) => !ownCommands.includes(command) && !command.endsWith(' sh -c sleep infinity'));
     record.evidence({ processesLeft: left.slice(0, 50) });
     if (left.length > 0)
       record.marks([
@@ -127,8 +122,7 @@ async function recordProcesses(
           message: `${left.length} process${left.length === 1 ? ' was' : 'es were'} still running when the tests had ended.`,
         },
       ]);
-    if (left.length > 0) return 'others';
-    return firstProcess.includes([...all].sort().join()) ? 'first process' : 'ours';
+    return left.length;
   } catch (error) {
     log.debug(`The processes left could not be listed: ${errorMessage(error)}`);
     return undefined;

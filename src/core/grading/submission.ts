@@ -253,7 +253,7 @@ async function keep(
       hash.update(chunk);
       bytes += chunk.length;
       refuseBomb(entries.at(-1)?.name ?? '', bytes, sink.bytesWritten);
-      await options.tee?.write(chunk);
+      if (options.tee) await options.tee.write(chunk);
       yield chunk;
     }
   }

@@ -74,8 +74,9 @@ export class TarTaker {
     const storing = this.#writer.putStream(pass);
     storing.catch(() => pass.destroy());
     const shared = tee(body, async (piece) => {
-      // Where the disk fails it takes no more, and says so.
-      if (!pass.write(Buffer.from(piece))) await Promise.race([once(pass, 'drain'), storing]);
+      // Where the disk fails it takes no more, and says so; the stream that it leaves only says that it was left.
+      if (!pass.write(Buffer.from(piece)))
+        await Promise.race([once(pass, 'drain').catch(() => storing), storing]);
     });
     try {
       yield { header, body: shared.body };

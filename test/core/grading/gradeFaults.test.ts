@@ -52,13 +52,7 @@ test.each<FaultCase>([
     cause: 'unknown',
     says: /memory \(limit 512 MB\)/,
   },
-  {
-    faults: ['kill-fails'],
-    reason: 'engine-failed',
-    cause: 'engine',
-    says: /cannot kill/,
-    options: { processes: ['daemon'] },
-  },
+  { faults: ['kill-fails'], reason: 'engine-failed', cause: 'engine', says: /cannot kill/ },
   { faults: ['get-fails'], reason: 'engine-failed', cause: 'engine', says: /Could not read/ },
   { faults: ['get-is-cut'], reason: 'engine-lost', cause: 'engine', says: /cut|middle/ },
   { faults: ['changes-fail'], reason: 'engine-failed', cause: 'engine', says: /No such layer/ },
@@ -149,7 +143,7 @@ describe('an engine that hangs does not hang the grade', () => {
 
   test('a kill without an answer after the tests', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    const engine = new FakeEngine({ faults: ['kill-hangs'], processes: ['daemon'] });
+    const engine = new FakeEngine({ faults: ['kill-hangs'] });
     const result = await impatient(bench.grade(engine, task));
     expect(result).toMatchObject({ verdict: 'not graded', reason: 'engine-lost' });
     expect(engine.calls).toContain('remove');

@@ -8,7 +8,7 @@ import { gradeEntry } from '#core/grading/gradeEntry.ts';
 import type { GradeEvent, GradeResult } from '#core/grading/types.ts';
 import { loadTask } from '#core/task/load.ts';
 import type { Task } from '#core/task/types.ts';
-import { FakeEngine, type FakeOptions, type FakeScript } from '../../fakes/engine.ts';
+import { FakeEngine, type FakeScript } from '../../fakes/engine.ts';
 import { Bench, ctrf } from './support.ts';
 
 let bench: Bench;
@@ -156,18 +156,6 @@ describe('marks', () => {
     ];
     const changed = await bench.grade(new FakeEngine({ test: verifier, changes }), task);
     expect(changed.evidence.changedOutside).toEqual(['D /etc/passwd', 'A /usr/evil']);
-  });
-
-  test('a container in which only its own first process runs is ended by its removal, unless it is kept', async () => {
-    const kills = async (options: FakeOptions, keep = false): Promise<number> => {
-      const engine = new FakeEngine({ test: verifier, ...options });
-      await bench.grade(engine, task, undefined, { keep });
-      return engine.calls.filter((call) => call === 'killed').length;
-    };
-    expect(await kills({})).toBe(0);
-    // One more of the same name is somebody's.
-    expect(await kills({ processes: ['sleep infinity'] })).toBe(1);
-    expect(await kills({}, true)).toBe(1);
   });
 
   test('changes are listed after the kill where a process was left, or where that is not known', async () => {
