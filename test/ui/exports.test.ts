@@ -6,7 +6,7 @@ import { AttemptStore } from '#core/attempt/attemptStore.ts';
 import { readTrialResult } from '#core/trial/readTrialResult.ts';
 import { aTask, storeAttempt } from '../core/attempt/storedAttempt.ts';
 import { openWorkbench, REPO, shootFailures, type Workbench } from './harness/workbench.ts';
-import { clearNotifications, row, useTheme } from './support/steps.ts';
+import { choosePath, clearNotifications, row, useTheme } from './support/steps.ts';
 
 /** No engine is needed for what leaves the store, and for what others made. */
 
@@ -56,28 +56,9 @@ async function addTrial(name: string, result: object): Promise<void> {
   await writeFile(path.join(dir, 'verifier/ctrf.json'), JSON.stringify({ results: { tests } }));
 }
 
-/** Answers VS Code's own file dialog; it puts a folder in when it is ready, over what was typed before. */
-async function choosePath(place: string, button: string): Promise<void> {
-  const widget = workbench.page.locator('.quick-input-widget:visible');
-  const input = widget.locator('input').first();
-  const ok = widget.getByRole('button', { name: button, exact: true });
-  await ok.waitFor();
-  await expect
-    .poll(
-      async () => {
-        await input.fill(place);
-        await workbench.page.waitForTimeout(1_000);
-        return input.inputValue();
-      },
-      { timeout: 30_000 },
-    )
-    .toBe(place);
-  await ok.click();
-}
-
 test('trials of a job stand below their task, with their tests', async () => {
   await workbench.runCommand('E2E-SWE: Import trials of Harbor…');
-  await choosePath(path.join(folder, 'job'), 'Import');
+  await choosePath(workbench, path.join(folder, 'job'), 'Import');
   await workbench.notification(/1 trial is imported/).waitFor();
   await row(workbench, 'totals').click();
   await row(workbench, /Attempt/).waitFor();
@@ -94,7 +75,7 @@ test('an attempt is exported into a folder that is chosen', async () => {
   await workbench.page.locator('.quick-input-list .monaco-list-row', { hasText: 'Anonymised' }).waitFor();
   await workbench.screenshot('export-attempt-how');
   await workbench.pick('As it is');
-  await choosePath(path.join(folder, 'out'), 'Export into this folder');
+  await choosePath(workbench, path.join(folder, 'out'), 'Export into this folder');
   const told = workbench.notification(/The attempt is exported to/);
   await told.waitFor();
   const [name = ''] = await readdir(path.join(folder, 'out'));
@@ -114,7 +95,7 @@ test('the summary is written and opened', async () => {
   await workbench.pick('CSV, a row a task');
   await workbench.pick('Practice too');
   const file = path.join(folder, 'out', 'sum.csv');
-  await choosePath(file, 'OK');
+  await choosePath(workbench, file, 'OK');
   await workbench.notification(/1 attempt is summed up/).waitFor();
   expect(await readFile(file, 'utf8')).toMatch(/^task,builders,.*\r\ntotals,/);
   await workbench.page.locator('.view-lines', { hasText: 'completion_rate' }).waitFor();

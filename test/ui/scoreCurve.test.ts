@@ -7,7 +7,7 @@ import { Attempts } from '#core/attempt/attempts.ts';
 import { drain, sh, testScript } from '../docker/attemptSupport.ts';
 import { docker, Lab, waitFor } from '../docker/support.ts';
 import { openWorkbench, REPO, shootFailures, type Workbench } from './harness/workbench.ts';
-import { clearNotifications, gradeMs, showTasks, useTheme } from './support/steps.ts';
+import { choosePath, clearNotifications, gradeMs, showTasks, useTheme } from './support/steps.ts';
 
 const never = new AbortController().signal;
 
@@ -93,8 +93,7 @@ test('it is exported as SVG, PNG and CSV', async () => {
       .webview()
       .getByRole('button', { name: `Export ${format}` })
       .click();
-    await workbench.page.locator('.quick-input-widget:visible').waitFor();
-    await workbench.type(file);
+    await choosePath(workbench, file, 'OK');
     await waitFor(file, async () => (await readFile(file, 'latin1').catch(() => '')).startsWith(sign));
   }
 });

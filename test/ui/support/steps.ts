@@ -1,4 +1,5 @@
 import type { Locator } from 'playwright-core';
+import { expect } from 'vitest';
 import type { Workbench } from '../harness/workbench.ts';
 
 /** A grade may have to build the image first. */
@@ -61,4 +62,23 @@ export async function startPractice(workbench: Workbench, task: string): Promise
   await row(workbench, task).hover();
   await row(workbench, task).getByRole('button', { name: 'Start attempt' }).click();
   await workbench.pick('Practice');
+}
+
+/** Answers VS Code's own file dialog; it puts a folder in when it is ready, over what was typed before. */
+export async function choosePath(workbench: Workbench, place: string, button: string): Promise<void> {
+  const widget = workbench.page.locator('.quick-input-widget:visible');
+  const input = widget.locator('input').first();
+  const ok = widget.getByRole('button', { name: button, exact: true });
+  await ok.waitFor();
+  await expect
+    .poll(
+      async () => {
+        await input.fill(place);
+        await workbench.page.waitForTimeout(1_000);
+        return input.inputValue();
+      },
+      { timeout: 30_000 },
+    )
+    .toBe(place);
+  await ok.click();
 }
