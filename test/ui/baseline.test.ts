@@ -16,7 +16,7 @@ let folder = '';
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'corpus-'));
   await makeTask(path.join(folder, taskName));
-  first = await openWorkbench({ folder, extensionFrom: REPO, theme: 'Dark Modern' });
+  first = await openWorkbench({ folder, extensionFrom: REPO, manyThemes: true });
   workbench = first;
 });
 
