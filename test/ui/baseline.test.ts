@@ -170,6 +170,7 @@ test(
     await answer(/How hard was the task/, '1/', ['ArrowDown']);
     await answer(/How long does it take/, '2/', ['1:30']);
     await answer(/How did you go about/, '3/', ['nothing at all']);
+    await title().filter({ hasText: '4/' }).waitFor();
     await page.keyboard.press('Escape');
     await workbench.notification('The debrief can be filled in later').waitFor();
     await view(/^Submitted.*unresolved/).waitFor();

@@ -155,11 +155,13 @@ test('names of every kind are listed and opened; a file that is too large says w
   await save();
   await expect.poll(() => inside('cat latin*')).toBe('éb');
   await explorerRow(workbench, 'huge.bin').dblclick();
+  await workbench.page.getByRole('button', { name: 'Open Anyway' }).click();
   await workbench.page
     .getByText(/huge\.bin has 300 MB, and files over 256 MB are not opened/)
     .first()
     .waitFor();
   await workbench.shoot('editing-huge');
+  await workbench.dialog().getByRole('button', { name: 'OK' }).click();
   await workbench.runCommand('View: Close All Editors');
   inside('rm huge.bin');
 });

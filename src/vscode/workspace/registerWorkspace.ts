@@ -125,7 +125,9 @@ export function registerWorkspace(deps: WorkspaceDeps) {
       void welcome(session);
       // Opened anew, its files may be others, and be changed or not: explorer and editors do not look by themselves.
       if (wasOpened) {
-        void vscode.commands.executeCommand('workbench.files.action.refreshFilesExplorer');
+        // It takes the side bar; what is over has the files that it had.
+        if (!isOver(session.record.state))
+          void vscode.commands.executeCommand('workbench.files.action.refreshFilesExplorer');
         files.refreshEditors(session);
       }
       wasOpened = true;
