@@ -267,7 +267,7 @@ test('prepare makes the image, so that a grade finds it', async () => {
   lab.owns(reference);
   expect({ code, stdout }).toEqual({
     code: 0,
-    stdout: expect.stringMatching(/^e2e-swe\/prepared-task:\w+ is ready \(\d+ MB\)\.\n$/),
+    stdout: expect.stringMatching(/^e2e-swe\/prepared-task:[\w-]+ is ready \(\d+ MB\)\.\n$/),
   });
   expect(stderr).toMatch(/Step 1/);
   expect((await run(['prepare', fresh])).stderr).toBe('');
