@@ -27,6 +27,7 @@ async function cli(...args: string[]): Promise<{ code: number; stdout: string; s
     stderr: (text: string): void => {
       out.stderr += text;
     },
+    stdoutBytes: (): Promise<void> => Promise.reject(new Error('These commands write text.')),
   };
   const code = await attemptCommand(args, context).catch((error: unknown) => reportFailure(error, context));
   return { code, ...out };
