@@ -1,35 +1,15 @@
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { SnapshotStore } from '#core/snapshot/store.ts';
-import { attemptCommand } from '../../../src/cli/attempt.ts';
-import { reportFailure } from '../../../src/cli/context.ts';
 import { entriesOf, planted, takeTar } from '../snapshot/trees.ts';
+import { attemptCli } from './cli.ts';
 import { record, useStore } from './support.ts';
 
 /** `e2e-swe attempt view` over a store on disk: it needs no engine. */
 
 const used = useStore();
 
-/** As the command line runs it. */
-async function view(...args: string[]) {
-  const out = { stdout: '', stderr: '', bytes: Buffer.alloc(0) };
-  const context = {
-    signal: new AbortController().signal,
-    env: { E2E_SWE_HOME: used.store.storeDir },
-    stdout: (text: string): void => {
-      out.stdout += text;
-    },
-    stderr: (text: string): void => {
-      out.stderr += text;
-    },
-    stdoutBytes: async (bytes: Uint8Array): Promise<void> => {
-      out.bytes = Buffer.concat([out.bytes, bytes]);
-    },
-  };
-  const run = attemptCommand(['view', ...args], context);
-  const code = await run.catch((error: unknown) => reportFailure(error, context));
-  return { code, ...out };
-}
+const view = (...args: string[]) => attemptCli(used.store, 'view', ...args);
 
 const binary = Buffer.from([0, 255, 254, 10, 13, 0x80]);
 const large = Buffer.alloc(3_000_000, 'all of it\n');
