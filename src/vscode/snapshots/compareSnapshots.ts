@@ -61,7 +61,7 @@ async function showChanges(deps: SnapshotDeps, record: AttemptRecord, pair: Pair
   const store = await deps.room.snapshots(record.id);
   const [older, newer] = [await store.entries(pair.older), await store.entries(pair.newer)];
   const { shown, others } = changedFiles(older, newer);
-  const other = others === 0 ? '' : ` ${others} folders, or permissions and owners of files, differ.`;
+  const other = othersSentence(others);
   const versus = pair.isLive ? 'the workspace' : momentOf(pair.newer);
   if (shown.length === 0) {
     notifier.info(`No file differs between ${momentOf(pair.older)} and ${versus}.${other}`);
@@ -69,7 +69,7 @@ async function showChanges(deps: SnapshotDeps, record: AttemptRecord, pair: Pair
   }
   if (shown.length > maxFiles)
     notifier.warn(`${shown.length} files differ: the first ${maxFiles} are shown.${other}`);
-  else if (other) notifier.info(`Besides what is shown:${other}`);
+  else if (other) notifier.info(other.trim());
   const at = (head: SnapshotHead, entry: SnapshotEntry | undefined): vscode.Uri | undefined =>
     entry && snapshotUri({ attemptId: record.id, snapshotId: head.id, name: entry.name });
   const current = (entry: SnapshotEntry | undefined): vscode.Uri | undefined =>
@@ -81,6 +81,12 @@ async function showChanges(deps: SnapshotDeps, record: AttemptRecord, pair: Pair
   });
   const title = `${record.task.name}: ${momentOf(pair.older)} ↔ ${versus}`;
   await vscode.commands.executeCommand('vscode.changes', title, rows);
+}
+
+function othersSentence(others: number): string {
+  if (others === 0) return '';
+  const what = others === 1 ? 'One other difference' : `${others} other differences`;
+  return ` ${what}, of folders, permissions or owners, cannot be shown.`;
 }
 
 /** Undefined for what the workspace's file system does not show. */
