@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { exampleProtocol } from '#core/attempt/readConditions.ts';
 import { notStartedReason } from '#core/attempt/states.ts';
@@ -108,6 +110,22 @@ test('a file is opened read-only, whatever its name and content', async () => {
   expect([command, (uri as Uri).scheme]).toEqual(['vscode.open', snapshotScheme]);
   expect(await read(uri)).toEqual(odd.content);
   await expect(read(new Uri(snapshotScheme, '/one/nowhere/app/a.txt'))).rejects.toThrow('FileNotFound');
+});
+
+test('what is damaged is told: in the list, and where its file is opened', async () => {
+  const { run, room, head, take } = await makeWindow();
+  const torn = await take(later, 'save');
+  await writeFile(path.join(folder.dir, `${torn.id}.json`), '{');
+  await run('Open read-only', '/app/a.txt');
+  expect(fake.messages.at(-1)).toBe(
+    'warning: Damaged, and not listed: 1 of the attempt’s snapshots. [Show log]',
+  );
+  expect(fake.channel.join('\n')).toContain(torn.id);
+  const uri = fake.executed.at(-1)?.[1];
+  expect(String(await read(uri))).toBe('one\n');
+  const { sha256 = '' } = (await room.stored.entries(head)).find(({ name }) => name === 'app/a.txt') ?? {};
+  await writeFile(room.stored.blobs.placeOf(sha256, false), 'else');
+  await expect(read(uri)).rejects.toThrow('it holds other content');
 });
 
 test('a comparison with the workspace has its own files on the right', async () => {

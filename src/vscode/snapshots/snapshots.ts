@@ -48,7 +48,7 @@ async function chooseSnapshot(deps: SnapshotDeps, record: AttemptRecord) {
   for (const { error } of damaged) deps.grading.log.warn(`A snapshot of ${record.id}: ${error.message}`);
   const { notifier, showLog } = deps.grading;
   if (damaged.length > 0)
-    notifier.warn(`${damaged.length} snapshots of the attempt are damaged, and not listed.`, {
+    notifier.warn(`Damaged, and not listed: ${damaged.length} of the attempt’s snapshots.`, {
       title: 'Show log',
       run: showLog,
     });
