@@ -33,6 +33,8 @@ async function main(argv: readonly string[]): Promise<number> {
     env: process.env,
     stdout: (text) => void process.stdout.write(text),
     stderr: (text) => void process.stderr.write(text),
+    // Its errors are those of the stream, which are handled above.
+    stdoutBytes: (bytes) => new Promise((resolve) => process.stdout.write(bytes, () => resolve())),
   };
   if (name === undefined || name === 'help' || name === '--help' || name === '-h') {
     context[name === undefined ? 'stderr' : 'stdout'](usage);

@@ -26,6 +26,7 @@ import {
 } from './attemptSnapshots.ts';
 import { summaryCommand } from './attemptSummary.ts';
 import { verifyCommand } from './attemptVerify.ts';
+import { viewCommand } from './attemptView.ts';
 import { type CliContext, parseCommand, stderrLog, storeFolder, taskFolder, UsageError } from './context.ts';
 
 const commands: Readonly<
@@ -41,6 +42,7 @@ const commands: Readonly<
   'give-up': giveUp,
   snapshots: snapshotsCommand,
   snapshot: snapshotCommand,
+  view: viewCommand,
   diff: diffCommand,
   fork: forkCommand,
   reset: resetCommand,

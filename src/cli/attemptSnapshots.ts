@@ -1,8 +1,8 @@
-import { fromBinary } from '#core/container/tarHeader.ts';
 import { diffSnapshots, type SnapshotDiff } from '#core/snapshot/diff.ts';
 import { isViewOnly, type SnapshotHead } from '#core/snapshot/types.ts';
 import { verifySnapshots } from '#core/snapshot/verify.ts';
 import { type AttemptCommandContext, oneId, requireYes } from './attemptContext.ts';
+import { shownPath } from './attemptView.ts';
 import { parseCommand, UsageError } from './context.ts';
 
 /** `e2e-swe attempt snapshots ID [--verify] [--json]`: exit code 1 where something is damaged. */
@@ -95,25 +95,21 @@ function renderDiff(diff: SnapshotDiff): string {
   const what = (changes: readonly string[]): string =>
     changes.length > 0 ? `  (${changes.join(', ')})` : '';
   const lines = [
-    ...diff.removed.map((name) => `D  ${path(name)}`),
-    ...diff.added.map((name) => `A  ${path(name)}`),
-    ...diff.changed.map((change) => `M  ${path(change.name)}${what(change.what)}`),
-    ...diff.renamed.map((change) => `R  ${path(change.from)} -> ${path(change.to)}${what(change.what)}`),
+    ...diff.removed.map((name) => `D  ${shownPath(name)}`),
+    ...diff.added.map((name) => `A  ${shownPath(name)}`),
+    ...diff.changed.map((change) => `M  ${shownPath(change.name)}${what(change.what)}`),
+    ...diff.renamed.map(
+      (change) => `R  ${shownPath(change.from)} -> ${shownPath(change.to)}${what(change.what)}`,
+    ),
   ];
   return lines.map((line) => `${line}\n`).join('');
 }
 
-/** Names for people, whatever a terminal would make of their bytes. */
-function path(name: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is shown
-  return `/${fromBinary(name).replace(/[\x00-\x1f\x7f]/g, (c) => `\\x${c.charCodeAt(0).toString(16).padStart(2, '0')}`)}`;
-}
-
 function shown({ added, removed, changed, renamed }: SnapshotDiff): object {
   return {
-    added: added.map(path),
-    removed: removed.map(path),
-    changed: changed.map(({ name, what }) => ({ path: path(name), what })),
-    renamed: renamed.map(({ from, to, what }) => ({ from: path(from), to: path(to), what })),
+    added: added.map(shownPath),
+    removed: removed.map(shownPath),
+    changed: changed.map(({ name, what }) => ({ path: shownPath(name), what })),
+    renamed: renamed.map(({ from, to, what }) => ({ from: shownPath(from), to: shownPath(to), what })),
   };
 }

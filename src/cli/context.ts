@@ -11,6 +11,8 @@ export interface CliContext {
   readonly env: NodeJS.ProcessEnv;
   readonly stdout: (text: string) => void;
   readonly stderr: (text: string) => void;
+  /** Content as it is; resolves once there is room for more. */
+  readonly stdoutBytes: (bytes: Uint8Array) => Promise<void>;
 }
 
 export const exitCodes = {

@@ -30,6 +30,8 @@ export const usage = `e2e-swe: build and judge whole repositories from a spec
       "full", until it is over.
   e2e-swe attempt snapshots ID [--verify] [--json] | snapshot ID
       List the snapshots of the workspace (--verify reads them all; exit code 1 damaged); take one, and print its id.
+  e2e-swe attempt view ID SNAPSHOT [PATH] [--json]
+      List what a snapshot holds (type, mode, bytes, path); with PATH, the content of that file to standard output.
   e2e-swe attempt diff ID A B [--json]
       What snapshot B has otherwise than A. Exit code 0 the same, 1 different.
   e2e-swe attempt fork ID [SNAPSHOT]

@@ -27,6 +27,7 @@ test('activation returns at once, registers all, and reads nothing', () => {
     'e2e-swe',
     'e2e-swe-conditions',
     'e2e-swe-grade',
+    'e2e-swe-snapshot',
     'e2e-swe-spec',
   ]);
   expect(api?.index.wasRead).toBe(false);

@@ -8,6 +8,7 @@ import { contextKeyNames } from '#vscode/contextKeys.ts';
 import { gradeScheme } from '#vscode/documents/gradeLog.ts';
 import { specScheme } from '#vscode/documents/specDocument.ts';
 import { allSettings } from '#vscode/settings/allSettings.ts';
+import { snapshotScheme } from '#vscode/snapshots/snapshotUri.ts';
 import { controllerId } from '#vscode/testing/testIds.ts';
 import { contextValues } from '#vscode/tree/renderNode.ts';
 import { workspaceScheme } from '#vscode/workspace/attemptUri.ts';
@@ -152,7 +153,7 @@ test('pictures exist, and the walkthrough ends each step by something that happe
 
 test('editors of our own documents wake the extension', () => {
   expect([...manifest.activationEvents].sort()).toEqual(
-    [specScheme, gradeScheme, conditionsScheme, workspaceScheme]
+    [specScheme, gradeScheme, conditionsScheme, snapshotScheme, workspaceScheme]
       .map((scheme) => `onFileSystem:${scheme}`)
       .sort(),
   );

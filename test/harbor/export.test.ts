@@ -54,7 +54,8 @@ afterAll(async () => {
 async function exportTo(name: string, ...flags: readonly string[]): Promise<string> {
   const dir = path.join(jobs, 'a-job', name);
   mkdirSync(path.dirname(dir), { recursive: true });
-  const context = { signal: never, env: process.env, stdout: () => undefined, stderr: () => undefined };
+  const silent = { stdout: () => undefined, stderr: () => undefined, stdoutBytes: async () => undefined };
+  const context = { signal: never, env: process.env, ...silent };
   expect(await exportCommand([id, '--out', dir, ...flags], { ...context, store, attempts })).toBe(0);
   return dir;
 }

@@ -38,6 +38,7 @@ export async function harborCheck(task: string, ...args: readonly string[]): Pro
       stderr: (text) => {
         stderr += text;
       },
+      stdoutBytes: () => Promise.reject(new Error('The check writes text.')),
     },
   );
   const { outcome, grade, harbor } = JSON.parse(stdout) as Omit<Checked, 'code' | 'stderr'>;

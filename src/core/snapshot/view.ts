@@ -32,6 +32,11 @@ export class SnapshotView {
     return entry && this.#resolved(entry);
   }
 
+  /** Everything in it, in the order of an archive; hard links as the files that they are. */
+  list(): readonly SnapshotEntry[] {
+    return [...this.#entries.values()].map((entry) => this.#resolved(entry));
+  }
+
   isFolder(path: string): boolean {
     return this.#folders.has(nameOf(path));
   }
@@ -79,7 +84,7 @@ export class SnapshotView {
   }
 
   #absent(path: string, why: string): UserError {
-    return new UserError(`${fromBinary(path)} ${why} in the snapshot ${this.head.id}.`);
+    return new UserError(`/${fromBinary(nameOf(path))} ${why} in the snapshot ${this.head.id}.`);
   }
 }
 

@@ -1,5 +1,7 @@
 import { isOver } from '#core/attempt/states.ts';
+import type { AttemptGradeOptions } from '#core/attempt/types.ts';
 import type { SubmissionSource } from '#core/grading/types.ts';
+import type { Task } from '#core/task/types.ts';
 import { askForHostVariables } from '#vscode/grading/askForHostVariables.ts';
 import type { Grader } from '#vscode/ports.ts';
 import { hardenedVerifierSetting } from '#vscode/settings/hardenedVerifier.ts';
@@ -19,19 +21,23 @@ export function attemptSource(id: string): SubmissionSource {
   return { kind: 'attempt', id, path: '', skipped: [], marks: [] };
 }
 
+export function gradeOptions(task: Task, isOfficial: boolean): AttemptGradeOptions {
+  // A settings file in the workspace may set it too: the official grade goes by the task's own limit.
+  const timeoutSec = isOfficial ? 0 : verifierTimeoutSetting.get();
+  return {
+    live: true,
+    allowHostEnv: (names) => askForHostVariables(task, names),
+    ...(timeoutSec > 0 ? { timeoutSec } : {}),
+    ...(hardenedVerifierSetting.get() ? { hardened: 'where declared' as const } : {}),
+  };
+}
+
 /** Grades the workspace of an attempt, and follows how its attempt stands meanwhile: core freezes and thaws it. */
 export function attemptGrader(deps: AttemptGraderDeps, id: string, isOfficial: boolean): Grader {
   return async function* grade(task, _source, signal) {
     const { room, sessions } = deps;
     const session = sessions.current(id);
-    // A settings file in the workspace may set it too: the official grade goes by the task's own limit.
-    const timeoutSec = isOfficial ? 0 : verifierTimeoutSetting.get();
-    const options = {
-      live: true,
-      allowHostEnv: (names: readonly string[]) => askForHostVariables(task, names),
-      ...(timeoutSec > 0 ? { timeoutSec } : {}),
-      ...(hardenedVerifierSetting.get() ? { hardened: 'where declared' as const } : {}),
-    };
+    const options = gradeOptions(task, isOfficial);
     const events = isOfficial ? room.submit(id, signal, options) : room.grade(id, options, signal);
     const update = async (): Promise<void> => {
       const record = await room.read(id).catch(() => undefined);

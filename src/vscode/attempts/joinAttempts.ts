@@ -63,6 +63,15 @@ function joinAttempts({ engine, storeDir, guardScript, log }: JoinAttemptsDeps):
     async *submit(id, signal, options) {
       yield* (await join()).attempts.submit(id, signal, options);
     },
+    snapshots: async (id) => (await join()).attempts.snapshots(id),
+    snapshot: async (id, signal) => (await join()).attempts.snapshot(id, signal),
+    async *gradeSnapshot(id, snapshot, options, signal) {
+      yield* (await join()).attempts.gradeSnapshot(id, snapshot, options, signal);
+    },
+    async *fork(id, snapshot, signal) {
+      yield* (await join()).attempts.fork(id, snapshot, signal);
+    },
+    reset: async (id, snapshot, kind, signal) => (await join()).attempts.reset(id, snapshot, kind, signal),
     async *scoreCurve(id, options, signal) {
       yield* (await join()).attempts.scoreCurve(id, options, signal);
     },

@@ -2,6 +2,7 @@ import type { AttemptClock } from '#core/attempt/attemptClock.ts';
 import type { OutsideReveal } from '#core/attempt/outsideReveals.ts';
 import type { AttemptDebrief } from '#core/attempt/protocol.ts';
 import type { RecordSummary } from '#core/attempt/recordSummary.ts';
+import type { ResetKind } from '#core/attempt/resetAttempt.ts';
 import type { CurveEvent, CurveOptions } from '#core/attempt/scoreCurve.ts';
 import type {
   AttachedMode,
@@ -15,6 +16,8 @@ import type {
   StartOptions,
 } from '#core/attempt/types.ts';
 import type { GradeEvent } from '#core/grading/types.ts';
+import type { SnapshotStore } from '#core/snapshot/store.ts';
+import type { SnapshotHead } from '#core/snapshot/types.ts';
 import type { Task } from '#core/task/types.ts';
 
 /** What the editor uses of core's attempts; tests give fakes. Every step connects to the engine by itself. */
@@ -42,6 +45,21 @@ export interface AttemptRoom {
   underWayAt(taskDir: string, gradedDigest?: string): Promise<readonly AttemptRecord[]>;
   /** Into their records: hidden tests of their task are shown elsewhere. */
   revealed(attempts: readonly Pick<AttemptRecord, 'id'>[], reveal: OutsideReveal): Promise<void>;
+  /** Its snapshots, for reading; whoever works in it. */
+  snapshots(id: string): Promise<SnapshotStore>;
+  /** The workspace as it is now, kept until the attempt is deleted. */
+  snapshot(id: string, signal: AbortSignal): Promise<SnapshotHead>;
+  /** An interim grade of the workspace as it was; the one of now is left alone. */
+  gradeSnapshot(
+    id: string,
+    snapshot: string,
+    options: AttemptGradeOptions,
+    signal: AbortSignal,
+  ): AsyncGenerator<GradeEvent>;
+  /** A new attempt with the files of a snapshot; ends with `ready`. */
+  fork(id: string, snapshot: string, signal: AbortSignal): AsyncGenerator<AttemptEvent>;
+  /** Puts the workspace back; the snapshot of how it was before, which undoes it. */
+  reset(id: string, snapshot: string, kind: ResetKind, signal: AbortSignal): Promise<SnapshotHead>;
   /** Past snapshots graded afterwards: of an attempt that is over, or for the task's author. */
   scoreCurve(id: string, options: CurveOptions, signal: AbortSignal): AsyncGenerator<CurveEvent>;
   giveUp(id: string): Promise<AttemptRecord>;

@@ -61,7 +61,10 @@ export function menuItems(
   session: Pick<WorkspaceSession, 'readOnly' | 'record' | 'frozen' | 'isFrozenForGrade'>,
 ): MenuItem[] {
   const separator = { label: '', kind: vscode.QuickPickItemKind.Separator };
-  const spec: MenuItem[] = [{ label: '$(book) Open spec', command: 'e2eSwe.openWorkspaceSpec' }];
+  const spec: MenuItem[] = [
+    { label: '$(book) Open spec', command: 'e2eSwe.openWorkspaceSpec' },
+    { label: '$(history) Snapshots…', command: 'e2eSwe.snapshots' },
+  ];
   // Beside another window that works in it, a shell is refused.
   const mayEnter = session.readOnly === undefined || isOver(session.record.state);
   const work: MenuItem[] = [

@@ -43,6 +43,7 @@ export const commandIds = [
   'e2eSwe.pauseAttempt',
   'e2eSwe.resumeAttempt',
   'e2eSwe.addNote',
+  'e2eSwe.snapshots',
   'e2eSwe.scoreCurve',
   'e2eSwe.attachWindow',
   'e2eSwe.checkBridges',

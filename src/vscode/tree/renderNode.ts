@@ -1,6 +1,7 @@
 import path from 'node:path';
 import * as vscode from 'vscode';
-import type { AttemptState } from '#core/attempt/types.ts';
+import { awaitsStart } from '#core/attempt/states.ts';
+import type { AttemptRecord } from '#core/attempt/types.ts';
 import type { GradeSummary } from '#core/grading/store.ts';
 import { countTests } from '#core/report/countTests.ts';
 import { testLabel } from '#core/report/testLabel.ts';
@@ -163,7 +164,7 @@ function renderAttempt(node: AttemptNode): vscode.TreeItem {
   ]
     .filter(Boolean)
     .join('\n');
-  item.contextValue = attemptContext(record.state);
+  item.contextValue = attemptContext(record);
   item.command = { command: 'e2eSwe.openAttempt', title: 'Open attempt', arguments: [node] };
   item.accessibilityInformation = { label: `Attempt, ${item.description}` };
   return item;
@@ -255,8 +256,9 @@ export function taskContext(valid: boolean, gradable: boolean): string {
   return ['task', valid && 'valid', gradable && 'gradable'].filter(Boolean).join(';');
 }
 
-export function attemptContext(state: AttemptState): string {
-  return state === 'preparing' ? 'attempt;preparing' : 'attempt;made';
+export function attemptContext(record: Pick<AttemptRecord, 'state' | 'protocol' | 'history'>): string {
+  if (record.state === 'preparing') return 'attempt;preparing';
+  return awaitsStart(record) ? 'attempt;made;waiting' : 'attempt;made';
 }
 
 export function gradeContext(isKept: boolean): string {
@@ -272,7 +274,9 @@ export const contextValues: readonly string[] = [
   'warnings',
   'problem',
   'job',
-  ...(['preparing', 'ready'] as const).map(attemptContext),
+  'attempt;preparing',
+  'attempt;made',
+  'attempt;made;waiting',
   gradeContext(false),
   gradeContext(true),
   'imported',

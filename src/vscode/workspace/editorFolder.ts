@@ -12,14 +12,18 @@ export function isEditorFolder(path: string): boolean {
   return path === editorFolder || path.startsWith(`${editorFolder}/`);
 }
 
+export function isEditorFolderUri(uri: vscode.Uri): boolean {
+  return isEditorFolder(parseAttemptUri(uri)?.path ?? '');
+}
+
 /** Errors: `FileNotFound` for what is in that folder. */
 export function refuseToRead(uri: vscode.Uri): void {
-  if (isEditorFolder(parseAttemptUri(uri)?.path ?? '')) throw vscode.FileSystemError.FileNotFound(uri);
+  if (isEditorFolderUri(uri)) throw vscode.FileSystemError.FileNotFound(uri);
 }
 
 /** Errors: `NoPermissions`, with the reason. */
 export function refuseToWrite(uri: vscode.Uri): void {
-  if (!isEditorFolder(parseAttemptUri(uri)?.path ?? '')) return;
+  if (!isEditorFolderUri(uri)) return;
   throw vscode.FileSystemError.NoPermissions(
     'VS Code does not use the folder .vscode of a workspace: what is in there could run programs on this machine. Use the user settings, or a container terminal to write the folder.',
   );

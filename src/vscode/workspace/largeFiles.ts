@@ -8,7 +8,7 @@ import { withoutLinks } from '#vscode/text.ts';
 /** From here on reading takes long enough to show its progress, and to be stopped. */
 export const largeFileBytes = 16 << 20;
 /** VS Code takes a file in one piece, and holds it several times: a larger one would end its processes. */
-const maxFileBytes = 256 << 20;
+export const maxFileBytes = 256 << 20;
 
 type Files = Pick<FsChannel, 'stat' | 'readStream'>;
 

@@ -37,6 +37,9 @@ import { registerRecord } from '#vscode/record/registerRecord.ts';
 import { goToFile } from '#vscode/search/goToFile.ts';
 import { SearchView } from '#vscode/search/searchView.ts';
 import { clearSearch, searchWorkspace } from '#vscode/search/searchWorkspace.ts';
+import { readSnapshotDocument } from '#vscode/snapshots/snapshotDocuments.ts';
+import { snapshots } from '#vscode/snapshots/snapshots.ts';
+import { snapshotScheme } from '#vscode/snapshots/snapshotUri.ts';
 import { openTerminal, registerTerminalProfile } from '#vscode/terminal/containerTerminals.ts';
 import { replaceHostTerminals } from '#vscode/terminal/hostTerminals.ts';
 import { GradeProblems } from '#vscode/testing/gradeProblems.ts';
@@ -89,6 +92,7 @@ export function registerWorkspace(deps: WorkspaceDeps) {
     findByDir: (dir: string) => tasks.findByDir(dir),
   };
   store.add(registerReadonlyFiles(specScheme, readSpecDocument(specTasks, deps.reader)));
+  store.add(registerReadonlyFiles(snapshotScheme, readSnapshotDocument(room)));
   const welcome = async (session: WorkspaceSession): Promise<void> => {
     // It is shown when the clock is started.
     if (session.isWaiting) return;
@@ -161,12 +165,18 @@ export function registerWorkspace(deps: WorkspaceDeps) {
   store.add(replaceHostTerminals({ notifier, log, open: async () => void (await openShell()) }));
   const recording = store.add(registerRecord({ room, sessions, attempts, notifier, log }));
   const attempt = { room, sessions, attempts, tasks, problems, grading: deps };
-  const onStarted = (session: WorkspaceSession): void => {
-    // Not by the command that reads the explorer anew: it takes the side bar.
+  // Not by the command that reads the explorer anew: it takes the side bar.
+  const tellOfTop = (session: WorkspaceSession): Promise<void> =>
     files
       .tellOfTop(session)
       .catch((error: unknown) => log.warn(`The workspace could not be listed: ${errorMessage(error)}`));
+  const onStarted = (session: WorkspaceSession): void => {
+    void tellOfTop(session);
     void welcome(session);
+  };
+  const onReset = (session: WorkspaceSession): void => {
+    files.refreshEditors(session);
+    void tellOfTop(session);
   };
   const ending = { room, sessions, attempts, notifier };
   const baseline = store.add(registerBaseline({ ...ending, log, onStarted }));
@@ -190,6 +200,7 @@ export function registerWorkspace(deps: WorkspaceDeps) {
     'e2eSwe.giveUpAttempt': thenDebrief(ending, giveUpAttempt(attempt)),
     ...recording.commands,
     ...baseline.commands,
+    'e2eSwe.snapshots': snapshots({ ...deps, ...attempt, onReset }),
     'e2eSwe.scoreCurve': scoreCurve({ ...deps, ...attempt }),
     'e2eSwe.attachWindow': attachWindow({ ...deps, ...attempt, hostEnv: process.env }),
     'e2eSwe.checkBridges': checkBridges({ ...deps, room }),

@@ -8,6 +8,7 @@ import type { OutsideReveal } from '#core/attempt/outsideReveals.ts';
 import type { AttemptDebrief } from '#core/attempt/protocol.ts';
 import type { Recorder } from '#core/attempt/recorder.ts';
 import { emptySummary, type RecordSummary } from '#core/attempt/recordSummary.ts';
+import type { ResetKind } from '#core/attempt/resetAttempt.ts';
 import type { CurveEvent, CurveOptions } from '#core/attempt/scoreCurve.ts';
 import type {
   AttachedMode,
@@ -23,6 +24,8 @@ import type { ContainerHandle } from '#core/container/engine.ts';
 import type { FsChannel } from '#core/container/fsChannel.ts';
 import type { IsolationProbe } from '#core/container/workspaceProbe.ts';
 import type { GradeEvent } from '#core/grading/types.ts';
+import { SnapshotStore, type TakenSnapshot } from '#core/snapshot/store.ts';
+import type { SnapshotHead } from '#core/snapshot/types.ts';
 import type { AttemptRoom } from '#vscode/attempts/ports.ts';
 import { FakeFiles } from './fakeFiles.ts';
 
@@ -112,7 +115,7 @@ export class FakeRoom implements AttemptRoom {
       isolation: this.isolation,
       readOnly: isOver || this.isSecondWindow,
       how: 'was running',
-      takeSnapshot: () => Promise.resolve(undefined),
+      takeSnapshot: () => this.takeNow(),
       ...(this.recorder ? { recorder: this.recorder } : {}),
       onDidFreeze: this.freezes.event,
       close: async () => {
@@ -183,6 +186,38 @@ export class FakeRoom implements AttemptRoom {
       if (event.kind === 'finished') this.add({ ...(await this.read(id)), state: 'submitted' });
       yield event;
     }
+  }
+
+  stored = new SnapshotStore('/nowhere');
+  /** A snapshot of the open workspace. */
+  takeNow: () => Promise<TakenSnapshot | undefined> = async () => undefined;
+  /** What the engine takes, by hand and before a reset. */
+  takeExact: () => Promise<SnapshotHead> = () => Promise.reject(new UserError('Nothing can be taken.'));
+
+  async snapshots(): Promise<SnapshotStore> {
+    return this.stored;
+  }
+
+  async snapshot(id: string): Promise<SnapshotHead> {
+    this.calls.push(`snapshot ${id}`);
+    return this.takeExact();
+  }
+
+  async *gradeSnapshot(id: string, snapshot: string): AsyncGenerator<GradeEvent> {
+    this.calls.push(`grade ${id} as of ${snapshot}`);
+    yield* this.events;
+  }
+
+  async *fork(id: string, snapshot: string): AsyncGenerator<AttemptEvent> {
+    this.calls.push(`fork ${id} from ${snapshot}`);
+    const attempt = this.add(makeAttempt('forked', { forkedFrom: { attempt: id, snapshot } }));
+    yield { kind: 'phase', phase: 'container', title: 'Putting the files' };
+    yield { kind: 'ready', attempt, isolation: this.isolation, clamped: [] };
+  }
+
+  async reset(id: string, snapshot: string, kind: ResetKind): Promise<SnapshotHead> {
+    this.calls.push(`reset ${id} ${kind} to ${snapshot}`);
+    return this.takeExact();
   }
 
   curve: ScoreCurve = {

@@ -6,8 +6,7 @@ import { readRecordLines } from '#core/attempt/readRecordLog.ts';
 import { Recorder, recordFileOf } from '#core/attempt/recorder.ts';
 import type { Summary } from '#core/attempt/summary.ts';
 import { nullLog } from '#core/base/log.ts';
-import { attemptCommand } from '../../../src/cli/attempt.ts';
-import { reportFailure } from '../../../src/cli/context.ts';
+import { attemptCli } from './cli.ts';
 import { aProtocol, aTask, storeAttempt } from './storedAttempt.ts';
 import { useStore } from './support.ts';
 
@@ -15,22 +14,7 @@ import { useStore } from './support.ts';
 
 const used = useStore();
 
-/** As the command line runs it. */
-async function cli(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-  const out = { stdout: '', stderr: '' };
-  const context = {
-    signal: new AbortController().signal,
-    env: { E2E_SWE_HOME: used.store.storeDir },
-    stdout: (text: string): void => {
-      out.stdout += text;
-    },
-    stderr: (text: string): void => {
-      out.stderr += text;
-    },
-  };
-  const code = await attemptCommand(args, context).catch((error: unknown) => reportFailure(error, context));
-  return { code, ...out };
-}
+const cli = (...args: string[]) => attemptCli(used.store, ...args);
 
 async function anAttempt(): Promise<string> {
   const { id } = await storeAttempt(used.store, await aTask(used.dir), {
