@@ -171,6 +171,9 @@ printf one >grows; printf two >same; ln build/obj/1.o linked; sleep 0.1`);
       const head = await take();
       expect(await restored(store, head), change).toEqual(await submission());
     }
+    // What changed within a second of being read is read again.
+    await sh('sleep 1.1');
+    await take();
     // Another process: what is known of the files is on disk.
     const reads: string[][] = [];
     const counting = new Proxy(files, {
