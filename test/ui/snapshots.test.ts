@@ -74,7 +74,10 @@ test('a file of it is opened read-only', async () => {
   await expect.poll(() => lines.textContent()).toContain('one');
   await lines.click();
   await workbench.page.keyboard.type('x');
-  await workbench.page.getByText('Cannot edit in read-only editor').first().waitFor();
+  await workbench.page
+    .getByText(/Editor is read-only because/)
+    .first()
+    .waitFor();
 });
 
 test(
