@@ -17,7 +17,7 @@ import { openWorkbench, REPO, shootFailures, type Workbench } from './harness/wo
 import { clearNotifications, gradeMs, showTasks, startPractice } from './support/steps.ts';
 
 /** `npm run test:kill` runs all 20. */
-const points = Number(process.env.E2E_SWE_KILL_WINDOW_POINTS ?? 0);
+const points = Number(process.env.E2E_SWE_KILL_WINDOW_POINTS ?? 2);
 const seed = Number(process.env.E2E_SWE_KILL_SEED ?? 1);
 /** What may be lost. */
 const boundMs = 1_000;
@@ -34,8 +34,7 @@ interface Outcome {
   readonly frozenMs: number;
 }
 
-// Of `npm run test:kill` alone: in the whole run its first click into a terminal fails now and then.
-describe.skipIf(!canRunDaemon || points === 0)('a window that is worked in', () => {
+describe.skipIf(!canRunDaemon)('a window that is worked in', () => {
   let daemon: SecondDaemon;
   let first: Workbench;
   let window: Workbench;
@@ -102,12 +101,21 @@ describe.skipIf(!canRunDaemon || points === 0)('a window that is worked in', () 
     const { page } = window;
     daemon.docker(['exec', container, 'sh', '-c', `echo begin > /app/${name}`]);
     await window.runCommand('E2E-SWE: New container terminal');
-    const shown = page.locator('.terminal-wrapper.active .xterm-rows');
-    await shown.filter({ hasText: /[#$]/ }).waitFor();
-    // A preview that is drawn only now takes the focus.
-    await page.locator('.terminal-wrapper.active').click();
-    await page.keyboard.type('while :; do date +%s%3N; sleep 0.05; done\n');
-    await shown.filter({ hasText: /\d{13}/ }).waitFor();
+    // VS Code may open one more by itself, where its panel was open when the window ended: the one in front counts.
+    const shown = page.locator('.terminal-wrapper .xterm-rows:visible');
+    await shown.filter({ hasText: /[#$]/ }).first().waitFor();
+    // A preview that is drawn only now takes the focus, and what is typed goes nowhere.
+    for (let tries = 1; ; tries++) {
+      await window.runCommand('Terminal: Focus Terminal');
+      await page.keyboard.type('while :; do date +%s%3N; sleep 0.05; done\n');
+      const told = shown.filter({ hasText: /\d{13}/ }).first();
+      try {
+        await told.waitFor({ timeout: 5_000 });
+        break;
+      } catch (error) {
+        if (tries === 4) throw error;
+      }
+    }
     await window.runCommand('E2E-SWE: Go to file in workspace…');
     await window.pick(name);
     await page.locator('.tab.active', { hasText: name }).waitFor();
@@ -155,10 +163,10 @@ describe.skipIf(!canRunDaemon || points === 0)('a window that is worked in', () 
   }
 
   async function castEnd(lines: readonly RecordLine[]): Promise<number> {
-    const cast = lines.findLast((line) => line.kind === 'terminal')?.cast ?? '';
-    const text = await readFile(path.join(attemptDir, cast), 'utf8');
-    const times = text.slice(0, text.lastIndexOf('\n')).match(/\b1\d{12}\b/g) ?? [];
-    return Number(times.at(-1));
+    const casts = lines.flatMap((line) => (line.kind === 'terminal' ? [line.cast] : []));
+    const texts = await Promise.all(casts.map((cast) => readFile(path.join(attemptDir, cast), 'utf8')));
+    const times = texts.flatMap((text) => text.slice(0, text.lastIndexOf('\n')).match(/\b1\d{12}\b/g) ?? []);
+    return Math.max(...times.map(Number));
   }
 
   async function point(index: number, victim: Victim, forMs: number): Promise<void> {
