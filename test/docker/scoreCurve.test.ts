@@ -120,6 +120,11 @@ test('once it is over: each files are graded once, in their order, and the offic
   const left = await readdir(path.join(store.dirOf(id), 'curve'));
   expect(left.filter((name) => name.startsWith('.'))).toEqual([]);
   expect(left).toHaveLength(3);
+  // Points of one curve are of one kind: a plain grade is none of a hardened curve.
+  const hardened = await make({ everyMinutes: 0.0001, hardened: true });
+  expect(hardened.curve.points.map(({ verdict, reason }) => [verdict, reason])).toEqual(
+    first.curve.points.map(() => ['not graded', 'task-unsupported']),
+  );
 });
 
 test('the command line writes it as a picture, a table and JSON, without grading again', async () => {

@@ -4,7 +4,8 @@ import { UserError } from '#core/base/errors.ts';
 import { gradeTask } from '#core/grading/grade.ts';
 import { readGrade } from '#core/grading/store.ts';
 import type { GradeEvent, GradeResult } from '#core/grading/types.ts';
-import { isViewOnly } from '#core/snapshot/types.ts';
+import { isViewOnly, type SnapshotHead } from '#core/snapshot/types.ts';
+import { readContract } from '#core/task/contract.ts';
 import { contentDigest } from '#core/task/digest.ts';
 import type { Task } from '#core/task/types.ts';
 import { applyLine } from './clock.ts';
@@ -71,9 +72,10 @@ export async function scoreCurve(
     // Whoever still builds at the task could see it, in whatever attempt.
     const underWay = await attemptsAt(store, task.dir, { gradedDigest: digest });
     await revealOutside(context, underWay, { what: 'score-curve', of: id, tier: 'counts' });
+    const kind = { digest, isHardened: isHardened(task, options.hardened) };
     const known = new Map<string, Known>();
     for (const { head } of timed) {
-      const grade = await knownGrade(context, record, head.tree, head.id, digest);
+      const grade = await knownGrade(context, record, head, kind);
       if (grade) known.set(head.id, grade);
     }
     emit({ kind: 'planned', points: timed.length, known: known.size });
@@ -82,7 +84,7 @@ export async function scoreCurve(
       const { id: snapshot } = one.head;
       const had = known.get(snapshot);
       if (!had) emit({ kind: 'grading', snapshot, index, points: timed.length });
-      const grade = had ?? (await gradeOne(context, record, task, digest, one, options, emit, signal));
+      const grade = had ?? (await gradeOne(context, record, task, kind, one, options, emit, signal));
       const point = pointOf(one, grade);
       points.push(point);
       emit({ kind: 'point', point });
@@ -131,9 +133,28 @@ async function pointsOf(
 
 type Known = { readonly result: GradeResult; readonly by: CurvePoint['by'] };
 
-/** Below the attempt, apart from its grades: of the same files and the same task it is the same grade. */
-function curveDir(context: AttemptContext, id: string, tree: string, digest: string): string {
-  const name = `${tree.slice(0, 32)}-${digest.replace(/^sha256:/, '').slice(0, 16)}`;
+/** What makes grades of the same files the same grade: points of one curve are all of one kind. */
+interface GradeKind {
+  /** The task's. */
+  readonly digest: string;
+  readonly isHardened: boolean;
+}
+
+function isHardened(task: Task, hardened: CurveOptions['hardened']): boolean {
+  return hardened === 'where declared'
+    ? readContract(task.config.metadata) !== undefined
+    : (hardened ?? false);
+}
+
+/** Below the attempt, apart from its grades. */
+function curveDir(
+  context: AttemptContext,
+  id: string,
+  tree: string,
+  { digest, isHardened }: GradeKind,
+): string {
+  const task = digest.replace(/^sha256:/, '').slice(0, 16);
+  const name = `${tree.slice(0, 32)}-${task}${isHardened ? '-hardened' : ''}`;
   return path.join(context.store.dirOf(id), 'curve', name);
 }
 
@@ -141,18 +162,18 @@ function curveDir(context: AttemptContext, id: string, tree: string, digest: str
 async function knownGrade(
   context: AttemptContext,
   record: AttemptRecord,
-  tree: string,
-  snapshot: string,
-  digest: string,
+  { id, tree }: SnapshotHead,
+  kind: GradeKind,
 ): Promise<Known | undefined> {
-  const own = record.grades.filter((grade) => grade.snapshot === snapshot);
+  const own = record.grades.filter((grade) => grade.snapshot === id);
   const places: { dir: string; by: CurvePoint['by'] }[] = [
     ...own.map(({ dir, official }) => ({ dir, by: official ? ('official' as const) : ('interim' as const) })),
-    { dir: curveDir(context, record.id, tree, digest), by: 'curve' },
+    { dir: curveDir(context, record.id, tree, kind), by: 'curve' },
   ];
   for (const { dir, by } of places) {
     const result = await readGrade(dir).catch(() => undefined);
-    if (result && result.verdict !== 'not graded' && result.task.digest === digest) return { result, by };
+    if (!result || result.verdict === 'not graded' || result.task.digest !== kind.digest) continue;
+    if ((result.evidence.mode === 'hardened') === kind.isHardened) return { result, by };
   }
   return undefined;
 }
@@ -161,7 +182,7 @@ async function gradeOne(
   context: AttemptContext,
   record: AttemptRecord,
   task: Task,
-  digest: string,
+  kind: GradeKind,
   { head }: TimedSnapshot,
   { hardened, allowHostEnv }: CurveOptions,
   emit: (event: CurveEvent) => void,
@@ -170,7 +191,7 @@ async function gradeOne(
   const { store, snapshots, connect, log, hostEnv } = context;
   const restorable = await requireRestorable(snapshots.of(record.id), head.id, signal);
   await snapshots.of(record.id).pin(head.id);
-  const outDir = curveDir(context, record.id, head.tree, digest);
+  const outDir = curveDir(context, record.id, head.tree, kind);
   // Of a run that was cut short, or could not be made.
   await rm(outDir, { recursive: true, force: true });
   await mkdir(path.dirname(outDir), { recursive: true, mode: 0o700 });
