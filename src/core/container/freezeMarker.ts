@@ -25,8 +25,16 @@ export async function markFreezing(container: string): Promise<() => Promise<voi
   }
   return async () => {
     await rm(file, { force: true }).catch(() => undefined);
-    await rmdir(folder).catch(() => undefined);
+    await sweep(folder).catch(() => undefined);
   };
+}
+
+/** Takes away what killed processes left, of containers too that nobody enters any more, and the folder with the last. */
+async function sweep(folder: string): Promise<void> {
+  if (!(await isOurs(folder))) return;
+  const names = await readdir(folder);
+  await Promise.all(names.map((name) => isLiving(path.join(folder, name))));
+  await rmdir(folder);
 }
 
 /** True while a process that lives is about to freeze the container. */

@@ -98,6 +98,16 @@ test('the marker of a process that was killed holds nobody up; a freeze that fai
     async () => undefined,
   );
   expect(await markers()).toEqual([]);
+  // Of a container that nobody enters any more: any freeze takes it away.
+  const forgotten = path.join(folder, `gone-${container}.1.left`);
+  await mkdir(folder, { recursive: true });
+  await writeFile(forgotten, formatOwner({ ...currentOwner(), startTime: '1' }));
+  await one.freezeApart(
+    `${container}-other`,
+    async () => [],
+    async () => undefined,
+  );
+  expect(await readdir(folder).catch(() => [])).not.toContain(path.basename(forgotten));
   await rm(dead, { force: true });
   await rmdir(folder).catch(() => undefined);
 });
